@@ -1,0 +1,11 @@
+//! A Git-first archiver: public documentation as dated commits of Markdown pages and links.
+//!
+//! Data flows one way; each module is a stage and knows only those before it:
+//!
+//! ```text
+//! sources.toml → config → run ⟲ { discover → fetch → extract } → archive (one commit)
+//! ```
+//!
+//!
+
+pub mod model;

@@ -1,0 +1,3 @@
+//! The program `pagelog`: see the library.
+
+fn main() {}

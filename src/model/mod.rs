@@ -1,0 +1,35 @@
+//! The nouns: plain values with checked constructors and no setters.
+//!
+//! Nothing here reads a file, opens a connection, asks the clock or knows where it will
+//! be stored. Everything else in the crate speaks in these words.
+
+mod address;
+mod bot;
+mod connect;
+mod link;
+mod outcome;
+mod page;
+mod path;
+mod repository;
+mod run;
+mod source;
+mod time;
+mod url;
+pub mod yaml;
+
+pub use address::is_global_address;
+pub use bot::Bot;
+pub use connect::{ConnectTo, InvalidConnectTo, split_port};
+pub use link::{Link, Resolve};
+pub use outcome::{Note, Outcome, OutcomeKind};
+pub use page::{GitOrigin, Page, Representation};
+pub(crate) use path::is_safe_component;
+pub use path::{CaseRule, PathError, TreePath};
+pub use repository::{Repository, RepositoryError, RepositoryFile, UrlMapping};
+pub use run::{Counts, RunId, RunKind, Tips, UpstreamHead};
+pub use source::{
+    Feed, GitSource, InvalidSourceId, MarkdownChoice, PolicyName, RobotsRemoved, Site, Source,
+    SourceId, SourceKind, Visibility, Volatile,
+};
+pub use time::{InvalidTime, Timestamp};
+pub use url::{PageUrl, Refusal};
