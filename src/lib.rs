@@ -9,4 +9,6 @@
 //!
 
 pub mod config;
+pub mod discover;
+pub mod extract;
 pub mod model;
