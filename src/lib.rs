@@ -11,4 +11,6 @@
 pub mod config;
 pub mod discover;
 pub mod extract;
+pub mod fetch;
+pub mod git;
 pub mod model;

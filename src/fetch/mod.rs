@@ -1,0 +1,5 @@
+//! One resource in, what was captured of it out. Has no opinion on storage.
+
+mod repository;
+
+pub use repository::{BlobReader, FileKind, ReadFailure, Upstream, UpstreamChange, UpstreamError};

@@ -1,0 +1,177 @@
+//! Reading the snapshot of an upstream repository out of its cache.
+//!
+//! Nothing is checked out and nothing of the upstream is run: files are read as blobs by
+//! their ids, symbolic links are never followed, submodules and attributes are inert.
+
+use std::path::Path;
+
+use gix::ObjectId;
+use gix::diff::tree::recorder::Change;
+use gix::objs::{Find, FindExt, FindHeader};
+
+/// What stands at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A file.
+    File,
+    /// A symbolic link; its blob holds the target.
+    SymbolicLink,
+    /// A submodule: a commit of another repository.
+    Submodule,
+}
+
+/// A path that differs between two snapshots.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UpstreamChange {
+    /// Path in the repository, bytes as Git has them.
+    pub path: Vec<u8>,
+    /// What stands there now; `None` where it is gone.
+    pub now: Option<(FileKind, ObjectId)>,
+}
+
+/// A cache that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot read the cached repository: {0}")]
+pub struct UpstreamError(String);
+
+/// Why one blob could not be had.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReadFailure {
+    /// The upstream did not send it.
+    #[error("the upstream does not have its content")]
+    Missing,
+    /// It is larger than what is converted.
+    #[error("too large: {0} bytes")]
+    TooLarge(u64),
+    /// It is damaged.
+    #[error("its content cannot be read: {0}")]
+    Damaged(String),
+}
+
+/// A cached upstream repository.
+#[derive(Clone, Debug)]
+pub struct Upstream(gix::ThreadSafeRepository);
+
+impl Upstream {
+    /// Opens a cache.
+    ///
+    /// # Errors
+    /// There is none, or it is damaged.
+    pub fn open(cache: &Path) -> Result<Self, UpstreamError> {
+        let options = gix::open::Options::isolated().with(gix::sec::Trust::Full);
+        let opened = options.open_path_as_is(true).open(cache);
+        opened.map(Self).map_err(|error| UpstreamError(error.to_string()))
+    }
+
+    /// Whether the cache has a commit with its tree.
+    #[must_use]
+    pub fn has_commit(&self, commit: &str) -> bool {
+        let repository = self.0.to_thread_local();
+        tree_of(&repository, commit).is_ok_and(|tree| repository.has_object(tree))
+    }
+
+    /// The paths that differ between two commits, in order; all paths of `new` where
+    /// there is no `old`.
+    ///
+    /// # Errors
+    /// A commit or tree cannot be read.
+    pub fn changes(
+        &self,
+        old: Option<&str>,
+        new: &str,
+    ) -> Result<Vec<UpstreamChange>, UpstreamError> {
+        let repository = self.0.to_thread_local();
+        let objects = &repository.objects;
+        let (mut old_buffer, mut new_buffer) = (Vec::new(), Vec::new());
+        let old_tree = match old {
+            Some(commit) => {
+                let id = tree_of(&repository, commit)?;
+                objects
+                    .find_tree_iter(&id, &mut old_buffer)
+                    .map_err(|error| UpstreamError(error.to_string()))?
+            }
+            None => gix::objs::TreeRefIter::from_bytes(&[], gix::hash::Kind::Sha1),
+        };
+        let id = tree_of(&repository, new)?;
+        let new_tree = objects
+            .find_tree_iter(&id, &mut new_buffer)
+            .map_err(|error| UpstreamError(error.to_string()))?;
+        let mut recorder = gix::diff::tree::Recorder::default();
+        let state = gix::diff::tree::State::default();
+        gix::diff::tree(old_tree, new_tree, state, objects, &mut recorder)
+            .map_err(|error| UpstreamError(error.to_string()))?;
+        let mut changes: Vec<UpstreamChange> = recorder.records.iter().filter_map(change).collect();
+        // Where a file became a directory or the reverse, both are told: the file counts.
+        changes.sort_by(|a, b| a.path.cmp(&b.path).then(b.now.is_some().cmp(&a.now.is_some())));
+        changes.dedup_by(|later, earlier| later.path == earlier.path);
+        Ok(changes)
+    }
+
+    /// A reader of blobs for one thread.
+    #[must_use]
+    pub fn reader(&self) -> BlobReader {
+        BlobReader(self.0.to_thread_local().objects)
+    }
+}
+
+/// Reads blobs of an upstream.
+pub struct BlobReader(gix::OdbHandle);
+
+impl BlobReader {
+    /// The bytes of a blob of at most `limit` bytes.
+    ///
+    /// # Errors
+    /// It is missing, larger, or damaged.
+    pub fn read(&self, id: ObjectId, limit: u64) -> Result<Vec<u8>, ReadFailure> {
+        let header = self
+            .0
+            .try_header(&id)
+            .map_err(|error| ReadFailure::Damaged(error.to_string()))?
+            .ok_or(ReadFailure::Missing)?;
+        if header.size > limit {
+            return Err(ReadFailure::TooLarge(header.size));
+        }
+        let mut buffer = Vec::new();
+        let found = self
+            .0
+            .try_find(&id, &mut buffer)
+            .map_err(|error| ReadFailure::Damaged(error.to_string()))?;
+        found.ok_or(ReadFailure::Missing)?;
+        Ok(buffer)
+    }
+}
+
+fn change(change: &Change) -> Option<UpstreamChange> {
+    match change {
+        Change::Addition { entry_mode, oid, path, .. }
+        | Change::Modification { entry_mode, oid, path, .. } => {
+            let kind = if entry_mode.is_blob() {
+                FileKind::File
+            } else if entry_mode.is_link() {
+                FileKind::SymbolicLink
+            } else if entry_mode.is_commit() {
+                FileKind::Submodule
+            } else {
+                return became_directory(change)
+                    .then(|| UpstreamChange { path: path.clone().into(), now: None });
+            };
+            Some(UpstreamChange { path: path.clone().into(), now: Some((kind, *oid)) })
+        }
+        Change::Deletion { entry_mode, path, .. } => {
+            (!entry_mode.is_tree()).then(|| UpstreamChange { path: path.clone().into(), now: None })
+        }
+    }
+}
+
+/// Whether a file, link or submodule gave way to a directory of the same name.
+fn became_directory(change: &Change) -> bool {
+    matches!(change, Change::Modification { previous_entry_mode, .. } if !previous_entry_mode.is_tree())
+}
+
+fn tree_of(repository: &gix::Repository, commit: &str) -> Result<ObjectId, UpstreamError> {
+    let find = || -> Result<ObjectId, Box<dyn std::error::Error>> {
+        let id = ObjectId::from_hex(commit.as_bytes())?;
+        Ok(repository.find_commit(id)?.tree_id()?.detach())
+    };
+    find().map_err(|error| UpstreamError(format!("commit {commit}: {error}")))
+}

@@ -1,0 +1,213 @@
+//! How every call of `git` is set up.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use super::child::{self, Finished, Interrupt};
+use crate::model::{Bot, ConnectTo};
+
+/// The oldest Git that knows every option used here (`http.curloptResolve`, 2.37).
+pub const MINIMUM_VERSION: (u32, u32) = (2, 38);
+
+/// Longest time for a call that only touches local files.
+const LOCAL_DEADLINE: Duration = Duration::from_hours(6);
+
+/// What a child process may know of the environment; read by `cli`, nowhere else.
+#[derive(Clone, Debug, Default)]
+pub struct Environment {
+    /// Where programs are found (`PATH`).
+    pub path: Option<OsString>,
+    /// Home directory: given to `ssh` only, for its keys and known hosts.
+    pub home: Option<OsString>,
+    /// Socket of the SSH agent.
+    pub ssh_auth_sock: Option<OsString>,
+    /// Where temporary files go (`TMPDIR`).
+    pub temporary: Option<OsString>,
+}
+
+/// How hosts are reached; from `[network]` and the command line.
+#[derive(Clone, Debug, Default)]
+pub struct Network {
+    /// Proxy for HTTP; none unless given.
+    pub proxy: Option<String>,
+    /// File of certificates to trust instead of the system's.
+    pub ca_file: Option<PathBuf>,
+    /// Where to connect to instead of hosts as they are named.
+    pub connect_to: Vec<ConnectTo>,
+}
+
+/// A call of Git that did not do what it was asked for.
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    /// The program is not there.
+    #[error("cannot run `git`: {0}; install Git {major}.{minor} or later", major = MINIMUM_VERSION.0, minor = MINIMUM_VERSION.1)]
+    Missing(std::io::Error),
+    /// It is too old.
+    #[error("git {0} is too old: {major}.{minor} or later is needed", major = MINIMUM_VERSION.0, minor = MINIMUM_VERSION.1)]
+    Version(String),
+    /// It ended with an error.
+    #[error("git {command} failed in {directory}: {message}")]
+    Failed {
+        /// The command, without options.
+        command: String,
+        /// Where it ran.
+        directory: PathBuf,
+        /// What it said, shortened.
+        message: String,
+    },
+    /// It took longer than it may.
+    #[error("git {command} was stopped after {seconds} s")]
+    TimedOut {
+        /// The command, without options.
+        command: String,
+        /// The limit.
+        seconds: u64,
+    },
+    /// The run was interrupted.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// The Git client.
+#[derive(Clone, Debug)]
+pub struct Git {
+    environment: Environment,
+    pub(super) network: Network,
+    user_agent: String,
+    from: String,
+    pub(super) interrupt: Interrupt,
+}
+
+impl Git {
+    /// A client that speaks for `bot`.
+    #[must_use]
+    pub fn new(bot: &Bot, environment: Environment, network: Network) -> Self {
+        Self {
+            environment,
+            network,
+            user_agent: bot.user_agent(),
+            from: bot.from_header().to_owned(),
+            interrupt: Interrupt::default(),
+        }
+    }
+
+    /// The same client, whose calls end early when `interrupt` is raised.
+    #[must_use]
+    pub fn with_interrupt(mut self, interrupt: Interrupt) -> Self {
+        self.interrupt = interrupt;
+        self
+    }
+
+    /// Fails where Git is missing or older than [`MINIMUM_VERSION`]; gives its version.
+    ///
+    /// # Errors
+    /// Git is missing, does not tell its version, or is too old.
+    pub fn check_version(&self) -> Result<String, GitError> {
+        let output = self.local(Path::new("."), &["version"])?;
+        let text = String::from_utf8_lossy(&output);
+        let version = text.trim().trim_start_matches("git version ").to_owned();
+        let mut numbers = version.split('.').map(|n| n.parse::<u32>().unwrap_or(0));
+        let found = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+        if found < MINIMUM_VERSION { Err(GitError::Version(version)) } else { Ok(version) }
+    }
+
+    /// Runs a call that touches local files only and gives its standard output.
+    pub(super) fn local(&self, directory: &Path, arguments: &[&str]) -> Result<Vec<u8>, GitError> {
+        let mut command = self.command(directory);
+        command.args(arguments);
+        let name = arguments.first().copied().unwrap_or_default();
+        let finished = self.finish(command, name, LOCAL_DEADLINE)?;
+        if finished.success {
+            return Ok(finished.stdout);
+        }
+        Err(GitError::Failed {
+            command: name.to_owned(),
+            directory: directory.to_owned(),
+            message: finished.message(),
+        })
+    }
+
+    /// Runs a prepared command to its end, its deadline or an interrupt.
+    pub(super) fn finish(
+        &self,
+        command: Command,
+        name: &str,
+        deadline: Duration,
+    ) -> Result<Finished, GitError> {
+        let timed_out =
+            || GitError::TimedOut { command: name.to_owned(), seconds: deadline.as_secs() };
+        match child::run(command, deadline, &self.interrupt) {
+            Ok(finished) => Ok(finished),
+            Err(child::ChildError::Start(error)) => Err(GitError::Missing(error)),
+            Err(child::ChildError::TimedOut) => Err(timed_out()),
+            Err(child::ChildError::Interrupted) => Err(GitError::Interrupted),
+        }
+    }
+
+    /// A call of Git in `directory` with everything closed that a repository, a user or a
+    /// server could use to make it do something else.
+    pub(super) fn command(&self, directory: &Path) -> Command {
+        let mut command = Command::new("git");
+        command.current_dir(directory).env_clear().stdin(Stdio::null());
+        for (name, value) in
+            [("PATH", &self.environment.path), ("TMPDIR", &self.environment.temporary)]
+        {
+            if let Some(value) = value {
+                command.env(name, value);
+            }
+        }
+        command.envs([
+            ("LC_ALL", "C"),
+            ("HOME", "/nonexistent"),
+            ("GIT_CONFIG_NOSYSTEM", "1"),
+            ("GIT_CONFIG_GLOBAL", "/dev/null"),
+            ("GIT_ATTR_NOSYSTEM", "1"),
+            ("GIT_TERMINAL_PROMPT", "0"),
+            ("GIT_ALLOW_PROTOCOL", ""),
+            ("GIT_LFS_SKIP_SMUDGE", "1"),
+            ("GIT_NO_LAZY_FETCH", "1"),
+            ("GIT_NO_REPLACE_OBJECTS", "1"),
+            ("GIT_OPTIONAL_LOCKS", "0"),
+        ]);
+        let from = format!("http.extraHeader=From: {}", self.from);
+        let agent = format!("http.userAgent={}", self.user_agent);
+        for setting in FIXED.iter().copied().chain([from.as_str(), agent.as_str()]) {
+            command.args(["-c", setting]);
+        }
+        command
+    }
+
+    /// Opens the environment of a call that goes to the network by `ssh`.
+    pub(super) fn allow_ssh(&self, command: &mut Command) {
+        command.env("GIT_SSH_COMMAND", "ssh -o BatchMode=yes -o StrictHostKeyChecking=yes");
+        let values =
+            [("HOME", &self.environment.home), ("SSH_AUTH_SOCK", &self.environment.ssh_auth_sock)];
+        for (name, value) in values {
+            if let Some(value) = value {
+                command.env(name, value);
+            }
+        }
+    }
+}
+
+/// Settings of every call.
+const FIXED: &[&str] = &[
+    "core.hooksPath=/dev/null",
+    "core.attributesFile=/dev/null",
+    "core.fsmonitor=false",
+    "core.askPass=",
+    "core.pager=cat",
+    "credential.helper=",
+    "credential.interactive=false",
+    "diff.external=",
+    "fetch.recurseSubmodules=false",
+    "submodule.recurse=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "http.followRedirects=false",
+    "http.emptyAuth=false",
+    "protocol.version=2",
+    "advice.detachedHead=false",
+];

@@ -1,0 +1,18 @@
+//! The Git client as a child process, hardened, in one place.
+//!
+//! Owns every call of the program `git`: transport, checks, upkeep, push. Guarantees that
+//! no call reads the system's or the user's configuration, runs a hook, a filter, an
+//! external diff or a pager, asks for a credential, touches a submodule, follows a
+//! redirect, uses a proxy that was not configured, or speaks a protocol that was not
+//! asked for; and that the bot's User-Agent and From go with every HTTP request.
+//!
+//! Reading objects is not done here: that is gix, in `fetch` and `archive`.
+
+mod child;
+mod client;
+mod transport;
+mod upkeep;
+
+pub use child::Interrupt;
+pub use client::{Environment, Git, GitError, MINIMUM_VERSION, Network};
+pub use transport::{Fetch, FetchError};

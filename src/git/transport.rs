@@ -1,0 +1,268 @@
+//! Fetching one snapshot of an upstream repository into a bare cache.
+
+use std::fs;
+use std::net::{IpAddr, ToSocketAddrs};
+use std::path::Path;
+use std::time::Duration;
+
+use super::child::Finished;
+use super::client::{Git, GitError};
+use crate::model::{Repository, is_global_address};
+
+/// Longest time for one fetch.
+const DEADLINE: Duration = Duration::from_hours(2);
+
+/// The ref of the cache that holds the newest snapshot.
+const FETCHED: &str = "refs/upstream/fetched";
+
+/// The ref of the cache that keeps the last archived snapshot from being pruned.
+const ARCHIVED: &str = "refs/upstream/archived";
+
+/// Packs in a cache beyond which it is repacked and pruned.
+const PACKS_BEFORE_GC: usize = 24;
+
+/// What is to be fetched, and where to.
+#[derive(Clone, Copy, Debug)]
+pub struct Fetch<'a> {
+    /// The upstream.
+    pub repository: &'a Repository,
+    /// The branch; the remote's HEAD where `None`.
+    pub branch: Option<&'a str>,
+    /// The bare cache; made where it does not exist.
+    pub cache: &'a Path,
+}
+
+/// Why a snapshot could not be fetched.
+#[derive(Debug, thiserror::Error)]
+pub enum FetchError {
+    /// The upstream does not exist (any more) or asks for a login.
+    #[error("the repository is gone or closed: {0}")]
+    Gone(String),
+    /// The repository has no commit, or no such branch.
+    #[error("the repository is empty or has no such branch: {0}")]
+    NoBranch(String),
+    /// An address that is never contacted.
+    #[error(
+        "{host} resolves to {address}, a private or local address, which is never contacted; name the address itself in `repositories` to allow it"
+    )]
+    Address {
+        /// The host.
+        host: String,
+        /// The offending address.
+        address: IpAddr,
+    },
+    /// The network or the server failed; a later run may succeed.
+    #[error("the repository could not be reached: {0}")]
+    Network(String),
+    /// The cache directory could not be used.
+    #[error("cannot use the cache {path}: {error}")]
+    Cache {
+        /// The cache.
+        path: std::path::PathBuf,
+        /// What went wrong.
+        error: std::io::Error,
+    },
+    /// Anything else.
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+impl Git {
+    /// Fetches the newest commit of the upstream, without its history, and gives its id
+    /// in hex. One call is one request to the host.
+    ///
+    /// The cache belongs to the holder of the run lock: left-over lock files in it are
+    /// removed, and a cache that Git cannot use is made anew.
+    ///
+    /// # Errors
+    /// See [`FetchError`]; the cache still holds what it held before.
+    pub fn fetch(&self, fetch: Fetch<'_>) -> Result<String, FetchError> {
+        let first = self.fetch_into_cache(fetch);
+        let result = match first {
+            // Neither the upstream nor the network: the cache may be damaged.
+            Err(FetchError::Git(GitError::Failed { .. })) if fetch.cache.exists() => {
+                let cache_error = |error| FetchError::Cache { path: fetch.cache.to_owned(), error };
+                fs::remove_dir_all(fetch.cache).map_err(cache_error)?;
+                self.fetch_into_cache(fetch)
+            }
+            other => other,
+        };
+        result.inspect(|_| self.tidy_cache(fetch.cache))
+    }
+
+    /// Notes that `commit` is in the archive, so that the cache keeps it.
+    ///
+    /// # Errors
+    /// The cache cannot be written.
+    pub fn keep_archived(&self, cache: &Path, commit: &str) -> Result<(), GitError> {
+        self.local(cache, &["update-ref", ARCHIVED, commit]).map(drop)
+    }
+
+    fn fetch_into_cache(&self, fetch: Fetch<'_>) -> Result<String, FetchError> {
+        self.prepare_cache(fetch.cache)?;
+        let mut command = self.command(fetch.cache);
+        let url = self.point_at(&mut command, fetch.repository)?;
+        let from = fetch.branch.map_or_else(|| "HEAD".to_owned(), |b| format!("refs/heads/{b}"));
+        command.args(["fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head"]);
+        command.args(["--no-recurse-submodules", "--no-auto-maintenance", "--force"]);
+        command.args([url.as_str(), &format!("+{from}:{FETCHED}")]);
+        let finished = self.finish(command, "fetch", DEADLINE)?;
+        if !finished.success {
+            return Err(classify(&finished, fetch.cache));
+        }
+        let id =
+            self.local(fetch.cache, &["rev-parse", "--verify", &format!("{FETCHED}^{{commit}}")])?;
+        Ok(String::from_utf8_lossy(&id).trim().to_owned())
+    }
+
+    /// Makes the cache where it is missing and removes lock files of a killed run.
+    fn prepare_cache(&self, cache: &Path) -> Result<(), FetchError> {
+        let failed = |error| FetchError::Cache { path: cache.to_owned(), error };
+        if !cache.join("HEAD").exists() {
+            fs::create_dir_all(cache).map_err(failed)?;
+            self.local(cache, &["init", "--quiet", "--bare", "--template=", "."])?;
+        }
+        for name in ["shallow.lock", "packed-refs.lock", "config.lock"] {
+            remove_if_there(&cache.join(name)).map_err(failed)?;
+        }
+        for name in [FETCHED, ARCHIVED] {
+            remove_if_there(&cache.join(format!("{name}.lock"))).map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// Chooses protocol, address and pin for one upstream; gives the URL to use.
+    fn point_at(
+        &self,
+        command: &mut std::process::Command,
+        repository: &Repository,
+    ) -> Result<String, FetchError> {
+        let url = repository.fetch_url();
+        let protocol = url.split(':').next().unwrap_or_default();
+        command.env("GIT_ALLOW_PROTOCOL", protocol);
+        if let Some(proxy) = &self.network.proxy {
+            command.args(["-c", &format!("http.proxy={proxy}")]);
+        }
+        if let Some(file) = &self.network.ca_file {
+            command.args(["-c", &format!("http.sslCAInfo={}", file.display())]);
+        }
+        command.args(["-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=120"]);
+        if protocol == "ssh" {
+            self.allow_ssh(command);
+        }
+        let Some((host, port)) = repository.endpoint() else { return Ok(url.to_owned()) };
+        let mut diversions = self.network.connect_to.iter();
+        if let Some((to, to_port)) = diversions.find_map(|divert| divert.target(host, port)) {
+            let address = if to == host { resolve(host, to_port)? } else { to.to_owned() };
+            command.args(["-c", &format!("http.curloptResolve={host}:{to_port}:{address}")]);
+            return Ok(with_port(url, to_port));
+        }
+        if host.parse::<IpAddr>().is_ok() || self.network.proxy.is_some() {
+            return Ok(url.to_owned());
+        }
+        let address = resolve(host, port)?;
+        if protocol.starts_with("http") {
+            command.args(["-c", &format!("http.curloptResolve={host}:{port}:{address}")]);
+        }
+        Ok(url.to_owned())
+    }
+
+    /// Repacks and prunes a cache that has grown; a failure leaves it as it was.
+    fn tidy_cache(&self, cache: &Path) {
+        let packs = fs::read_dir(cache.join("objects/pack")).map_or(0, |entries| {
+            entries.flatten().filter(|e| e.path().extension().is_some_and(|x| x == "pack")).count()
+        });
+        if packs > PACKS_BEFORE_GC
+            && let Err(error) = self.local(cache, &["gc", "--quiet", "--prune=now"])
+        {
+            tracing::warn!(cache = %cache.display(), %error, "the cache could not be tidied");
+        }
+    }
+}
+
+/// Resolves a host and refuses it when any of its addresses is not a public one.
+fn resolve(host: &str, port: u16) -> Result<String, FetchError> {
+    let found = (host, port).to_socket_addrs();
+    let found = found.map_err(|error| FetchError::Network(format!("{host}: {error}")))?;
+    let addresses: Vec<IpAddr> = found.map(|address| address.ip()).collect();
+    if let Some(address) = addresses.iter().find(|address| !is_global_address(**address)) {
+        return Err(FetchError::Address { host: host.to_owned(), address: *address });
+    }
+    let shown = |address: &IpAddr| match address {
+        IpAddr::V4(v4) => v4.to_string(),
+        IpAddr::V6(v6) => format!("[{v6}]"),
+    };
+    match addresses.as_slice() {
+        [] => Err(FetchError::Network(format!("{host} has no address"))),
+        all => Ok(all.iter().map(shown).collect::<Vec<_>>().join(",")),
+    }
+}
+
+/// The same URL at another port.
+fn with_port(url: &str, port: u16) -> String {
+    url::Url::parse(url)
+        .ok()
+        .and_then(|mut url| url.set_port(Some(port)).ok().map(|()| url.to_string()))
+        .unwrap_or_else(|| url.to_owned())
+}
+
+fn remove_if_there(path: &Path) -> std::io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Says what a failed fetch means, by Git's (untranslated) messages.
+fn classify(finished: &Finished, cache: &Path) -> FetchError {
+    const GONE: &[&str] = &[
+        "not found",
+        "does not exist",
+        "does not appear to be a git repository",
+        "Authentication failed",
+        "could not read Username",
+        "could not read Password",
+        "Permission denied",
+        "access denied",
+        "returned error: 401",
+        "returned error: 403",
+        "returned error: 404",
+        "returned error: 410",
+        "dubious ownership",
+        "not exported",
+    ];
+    const NETWORK: &[&str] = &[
+        "Could not resolve",
+        "unable to connect",
+        "Failed to connect",
+        "Couldn't connect",
+        "Connection refused",
+        "Connection reset",
+        "Connection timed out",
+        "timed out",
+        "early EOF",
+        "unexpected disconnect",
+        "hung up unexpectedly",
+        "RPC failed",
+        "returned error: 429",
+        "returned error: 5",
+        "returned error: 3",
+        "unable to update url base from redirection",
+        "SSL",
+        "Host key verification failed",
+        "Empty reply",
+        "Could not read from remote repository",
+    ];
+    let message = finished.message();
+    let says = |phrases: &[&str]| phrases.iter().any(|phrase| message.contains(phrase));
+    if says(&["couldn't find remote ref"]) {
+        FetchError::NoBranch(message)
+    } else if says(GONE) {
+        FetchError::Gone(message)
+    } else if says(NETWORK) {
+        FetchError::Network(message)
+    } else {
+        let (command, directory) = ("fetch".to_owned(), cache.to_owned());
+        GitError::Failed { command, directory, message }.into()
+    }
+}
