@@ -8,6 +8,7 @@
 //!
 //!
 
+pub mod archive;
 pub mod config;
 pub mod discover;
 pub mod extract;

@@ -1,0 +1,104 @@
+//! A consistent copy of the whole archive, also while a run works on it.
+//!
+//! Order makes it consistent: the refs are read first and their objects are copied after,
+//! so that whatever the refs name is there. The state is copied last; should a run have
+//! committed in between, everything is brought up to date and it is copied again.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::directory::Archive;
+use super::error::ArchiveError;
+use super::layout::OWN_FOLDER;
+use super::refs::{Heads, RefMove};
+
+/// How often the copy is brought up to date with commits that came during it.
+const ROUNDS: usize = 5;
+
+/// Copies the state to a path; the text of the error is for people.
+pub type CopyState<'a> = &'a dyn Fn(&Path) -> Result<(), String>;
+
+impl Archive {
+    /// Copies objects, refs, settings, state and upstream caches to a new directory; gives
+    /// the number of bytes.
+    ///
+    /// # Errors
+    /// The directory exists, a file cannot be copied, or runs kept committing all the time.
+    pub fn back_up(&self, target: &Path, copy_state: CopyState<'_>) -> Result<u64, ArchiveError> {
+        if target.exists() {
+            let why = "it exists; name a new directory".to_owned();
+            return Err(ArchiveError::NotAnArchive { path: target.to_owned(), why });
+        }
+        fs::create_dir_all(target.join(OWN_FOLDER)).map_err(ArchiveError::io("make", target))?;
+        close_to_others(target)?;
+        let mut bytes = 0;
+        for name in ["HEAD", "config", "hooks"] {
+            bytes += copy(&self.path().join(name), &target.join(name))?;
+        }
+        fs::create_dir_all(target.join("refs")).map_err(ArchiveError::io("make", target))?;
+        let mut copied = Heads::default();
+        for _ in 0..ROUNDS {
+            let heads = self.heads()?;
+            bytes += copy(&self.path().join("objects"), &target.join("objects"))?;
+            let copy_of = Self::open(target)?;
+            copy_of.move_refs(&RefMove { old: copied, new: heads })?;
+            copied = heads;
+            let file = copy_of.state_file();
+            let failed = |why: String| ArchiveError::Object {
+                what: format!("cannot copy the state to {}", file.display()),
+                why,
+            };
+            copy_state(&file).map_err(failed)?;
+            if self.heads()? == heads {
+                bytes += fs::metadata(&file).map_or(0, |data| data.len());
+                bytes += copy(&self.upstream_folder(), &copy_of.upstream_folder())?;
+                return Ok(bytes);
+            }
+        }
+        Err(ArchiveError::Object {
+            what: format!("cannot copy the archive to {}", target.display()),
+            why: "runs kept committing while it was copied; try again".to_owned(),
+        })
+    }
+}
+
+/// Copies a file or directory that may change meanwhile: temporary files and locks are
+/// left out, what is there already (packs never change) is kept, what vanished is skipped.
+fn copy(from: &Path, to: &Path) -> Result<u64, ArchiveError> {
+    let name = from.file_name().unwrap_or_default().to_string_lossy();
+    if name.starts_with("tmp_") || name.ends_with(".lock") {
+        return Ok(0);
+    }
+    if !from.is_dir() {
+        if to.exists() {
+            return Ok(0);
+        }
+        return match fs::copy(from, to) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+            other => other.map_err(ArchiveError::io("copy to", to)),
+        };
+    }
+    fs::create_dir_all(to).map_err(ArchiveError::io("make", to))?;
+    let entries = fs::read_dir(from).map_err(ArchiveError::io("read", from))?;
+    let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
+    // A pack's index comes last: a pack without index is not seen, the reverse is a fault.
+    names.sort_by_key(|name| name.to_string_lossy().ends_with(".idx"));
+    let mut bytes = 0;
+    for name in names {
+        bytes += copy(&from.join(&name), &to.join(&name))?;
+    }
+    Ok(bytes)
+}
+
+#[cfg(unix)]
+fn close_to_others(path: &Path) -> Result<(), ArchiveError> {
+    use std::os::unix::fs::PermissionsExt;
+    let closed = fs::set_permissions(path, fs::Permissions::from_mode(0o700));
+    closed.map_err(ArchiveError::io("close to others", path))
+}
+
+#[cfg(not(unix))]
+fn close_to_others(_path: &Path) -> Result<(), ArchiveError> {
+    Ok(())
+}

@@ -1,0 +1,189 @@
+//! What changed between two commits, page by page.
+
+use std::collections::HashMap;
+
+use gix::diff::tree::recorder::Change as TreeChange;
+use gix::objs::FindExt;
+
+use super::ObjectId;
+use super::directory::Archive;
+use super::error::ArchiveError;
+use super::layout::PageEntry;
+use super::page::decode_page;
+use super::reader::{Snapshot, tree_of};
+use crate::model::Page;
+
+/// What happened to a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ChangeKind {
+    /// It is new.
+    Added,
+    /// Its text changed.
+    Edited,
+    /// Its text is now found at another address.
+    Moved,
+    /// It left the tree.
+    Removed,
+}
+
+impl ChangeKind {
+    /// The name in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Edited => "edited",
+            Self::Moved => "moved",
+            Self::Removed => "removed",
+        }
+    }
+}
+
+/// One page that differs between two commits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// What happened.
+    pub kind: ChangeKind,
+    /// Its place; of a moved page, the new one.
+    pub entry: PageEntry,
+    /// The place it came from, of a moved page.
+    pub from: Option<PageEntry>,
+    /// Its URL; of a removed page, the one it had.
+    pub url: String,
+    /// Size of the file before, in bytes; 0 where there was none.
+    pub old_size: usize,
+    /// Size of the file after, in bytes; 0 where there is none.
+    pub new_size: usize,
+}
+
+/// A page's file that differs: its place and its blobs before and after.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ChangedFile {
+    pub path: String,
+    pub old: Option<ObjectId>,
+    pub new: Option<ObjectId>,
+}
+
+/// Places of pages that differ between two commits of one ref, with the blob after.
+///
+/// # Errors
+/// A commit or tree cannot be read.
+pub fn pages_changed(
+    archive: &Archive,
+    old: Option<ObjectId>,
+    new: ObjectId,
+) -> Result<Vec<(PageEntry, Option<ObjectId>)>, ArchiveError> {
+    let files = changed_files(archive, old, new)?;
+    let pages =
+        files.into_iter().filter_map(|f| Some((PageEntry::from_page_path(&f.path)?, f.new)));
+    Ok(pages.collect())
+}
+
+/// Files that differ between two commits, in order of their paths.
+pub(crate) fn changed_files(
+    archive: &Archive,
+    old: Option<ObjectId>,
+    new: ObjectId,
+) -> Result<Vec<ChangedFile>, ArchiveError> {
+    let repository = archive.repository();
+    let objects = &repository.objects;
+    let (mut old_buffer, mut new_buffer) = (Vec::new(), Vec::new());
+    let failed = |id: ObjectId| ArchiveError::object(format!("cannot read the tree {id}"));
+    let old_tree = old.map(|id| tree_of(&repository, id)).transpose()?;
+    let old_tree = match old_tree {
+        Some(id) => objects.find_tree_iter(&id, &mut old_buffer).map_err(failed(id))?,
+        None => gix::objs::TreeRefIter::from_bytes(&[], gix::hash::Kind::Sha1),
+    };
+    let new_tree = tree_of(&repository, new)?;
+    let new_tree = objects.find_tree_iter(&new_tree, &mut new_buffer).map_err(failed(new_tree))?;
+    let mut recorder = gix::diff::tree::Recorder::default();
+    gix::diff::tree(old_tree, new_tree, gix::diff::tree::State::default(), objects, &mut recorder)
+        .map_err(ArchiveError::object("cannot compare two trees"))?;
+    let mut files: Vec<ChangedFile> =
+        recorder.records.into_iter().filter_map(changed_file).collect();
+    files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    Ok(files)
+}
+
+fn changed_file(change: TreeChange) -> Option<ChangedFile> {
+    let text = |path: gix::bstr::BString| String::from_utf8_lossy(&path).into_owned();
+    match change {
+        TreeChange::Addition { entry_mode, oid, path, .. } if entry_mode.is_blob() => {
+            Some(ChangedFile { path: text(path), old: None, new: Some(oid) })
+        }
+        TreeChange::Deletion { entry_mode, oid, path, .. } if entry_mode.is_blob() => {
+            Some(ChangedFile { path: text(path), old: Some(oid), new: None })
+        }
+        TreeChange::Modification { previous_oid, oid, entry_mode, path, .. }
+            if entry_mode.is_blob() && oid != previous_oid =>
+        {
+            Some(ChangedFile { path: text(path), old: Some(previous_oid), new: Some(oid) })
+        }
+        _ => None,
+    }
+}
+
+/// A version of a page, read.
+struct Side {
+    page: Page,
+    size: usize,
+}
+
+/// What changed between two commits of one ref, sorted by place. A page that vanished and
+/// one that appeared with the same text are one moved page.
+///
+/// # Errors
+/// A commit, tree or page cannot be read.
+pub fn changes_between(
+    archive: &Archive,
+    old: Option<ObjectId>,
+    new: ObjectId,
+) -> Result<Vec<Change>, ArchiveError> {
+    let snapshot = Snapshot::open(archive, Some(new))?;
+    let read = |id: Option<ObjectId>, path: &str| -> Result<Option<Side>, ArchiveError> {
+        let Some(id) = id else { return Ok(None) };
+        let bytes = snapshot.read(id)?;
+        let failed = |why: super::PageFormatError| ArchiveError::Format {
+            place: path.to_owned(),
+            why: why.to_string(),
+        };
+        Ok(Some(Side { page: decode_page(&bytes).map_err(failed)?, size: bytes.len() }))
+    };
+    let (mut changes, mut removed) = (Vec::new(), HashMap::<_, Vec<Change>>::new());
+    let mut added = Vec::new();
+    for file in changed_files(archive, old, new)? {
+        let Some(entry) = PageEntry::from_page_path(&file.path) else { continue };
+        let sides = (read(file.old, &file.path)?, read(file.new, &file.path)?);
+        let kind = match &sides {
+            (None, _) => ChangeKind::Added,
+            (_, None) => ChangeKind::Removed,
+            _ => ChangeKind::Edited,
+        };
+        let (old_size, new_size) = (size_of(sides.0.as_ref()), size_of(sides.1.as_ref()));
+        let Some(page) = sides.1.or(sides.0).map(|side| side.page) else { continue };
+        let change =
+            Change { kind, entry, from: None, url: page.url.to_string(), old_size, new_size };
+        let text = (page.source, page.upstream, page.body);
+        match kind {
+            ChangeKind::Added => added.push((text, change)),
+            ChangeKind::Removed => removed.entry(text).or_default().push(change),
+            _ => changes.push(change),
+        }
+    }
+    for (text, mut change) in added {
+        let origin = removed.get_mut(&text).and_then(Vec::pop).filter(|_| !text.2.is_empty());
+        if let Some(origin) = origin {
+            change.kind = ChangeKind::Moved;
+            change.old_size = origin.old_size;
+            change.from = Some(origin.entry);
+        }
+        changes.push(change);
+    }
+    changes.extend(removed.into_values().flatten());
+    changes.sort_by(|a, b| a.entry.cmp(&b.entry));
+    Ok(changes)
+}
+
+fn size_of(side: Option<&Side>) -> usize {
+    side.map_or(0, |side| side.size)
+}

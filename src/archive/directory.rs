@@ -1,0 +1,196 @@
+//! The archive's directory: making, opening, cleaning.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::error::ArchiveError;
+use super::layout::{OWN_FOLDER, PRIVATE_REF};
+use super::lock::RunLock;
+use super::pack::TEMPORARY_PREFIX;
+use crate::git::Git;
+use crate::model::CaseRule;
+
+/// An archive on disk.
+#[derive(Clone, Debug)]
+pub struct Archive {
+    path: PathBuf,
+    repository: gix::ThreadSafeRepository,
+    case: CaseRule,
+}
+
+/// Files that may stand in a directory before an archive is made in it.
+const TOLERATED: &[&str] = &["README.md", ".gitignore", ".gitkeep", OWN_FOLDER];
+
+impl Archive {
+    /// Makes an empty archive, in a new directory or one without content.
+    ///
+    /// # Errors
+    /// Something else is there, or the disk or Git failed.
+    pub fn init(path: &Path, case: CaseRule, git: &Git) -> Result<Self, ArchiveError> {
+        refuse_foreign_content(path)?;
+        make_private_directory(path)?;
+        git.init_bare(path)?;
+        let config = path.join("config");
+        fs::write(&config, config_text(case)).map_err(ArchiveError::io("write", &config))?;
+        let hook = path.join("hooks/pre-push");
+        fs::create_dir_all(path.join("hooks")).map_err(ArchiveError::io("make", &hook))?;
+        fs::write(&hook, include_str!("pre-push.sh")).map_err(ArchiveError::io("write", &hook))?;
+        make_executable(&hook)?;
+        Self::open(path)
+    }
+
+    /// Opens an archive.
+    ///
+    /// # Errors
+    /// There is none, or it is of a newer format.
+    pub fn open(path: &Path) -> Result<Self, ArchiveError> {
+        if !path.join("HEAD").is_file() || !path.join("objects").is_dir() {
+            refuse_foreign_content(path)?;
+            return Err(ArchiveError::Missing(path.to_owned()));
+        }
+        let not_ours = |why: String| ArchiveError::NotAnArchive { path: path.to_owned(), why };
+        let options = gix::open::Options::isolated()
+            .with(gix::sec::Trust::Full)
+            .config_overrides(["gitoxide.objects.cacheLimit=33554432"]);
+        let opened = options.open_path_as_is(true).open(path);
+        let repository = opened.map_err(|error| not_ours(error.to_string()))?;
+        let local = repository.to_thread_local();
+        let config = local.config_snapshot();
+        if !local.is_bare() {
+            return Err(not_ours("it is a Git repository with a work tree".to_owned()));
+        }
+        let Some(format) = config.integer("pagelog.format") else {
+            return Err(not_ours("it is a Git repository that pagelog did not make".to_owned()));
+        };
+        if format > i64::from(super::layout::FORMAT_VERSION) {
+            return Err(not_ours(format!("its format {format} is newer than this program")));
+        }
+        let portable = config.boolean("pagelog.portableCase").unwrap_or(false);
+        let case = if portable { CaseRule::Portable } else { CaseRule::Keep };
+        let own = path.join(OWN_FOLDER);
+        fs::create_dir_all(&own).map_err(ArchiveError::io("make", &own))?;
+        Ok(Self { path: path.to_owned(), repository, case })
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What becomes of capitals in its paths.
+    #[must_use]
+    pub fn case(&self) -> CaseRule {
+        self.case
+    }
+
+    /// The file of the state.
+    #[must_use]
+    pub fn state_file(&self) -> PathBuf {
+        self.path.join(OWN_FOLDER).join("state.sqlite")
+    }
+
+    /// The folder of the caches of upstream repositories.
+    #[must_use]
+    pub fn upstream_folder(&self) -> PathBuf {
+        self.path.join(OWN_FOLDER).join("upstream")
+    }
+
+    /// Takes the run lock.
+    ///
+    /// # Errors
+    /// Another run holds it.
+    pub fn lock(&self, holder: &str) -> Result<RunLock, ArchiveError> {
+        RunLock::acquire(&self.path.join(OWN_FOLDER).join("run.lock"), holder)
+    }
+
+    /// Removes temporary packs of runs that were killed. Only the holder of the lock may.
+    ///
+    /// # Errors
+    /// A file cannot be removed.
+    pub fn remove_temporary_packs(&self, _lock: &RunLock) -> Result<(), ArchiveError> {
+        for path in self.temporary_packs() {
+            fs::remove_file(&path).map_err(ArchiveError::io("remove", &path))?;
+        }
+        Ok(())
+    }
+
+    /// Temporary packs of runs that were killed, or of one that works now.
+    #[must_use]
+    pub fn temporary_packs(&self) -> Vec<PathBuf> {
+        let Ok(entries) = fs::read_dir(self.pack_folder()) else { return Vec::new() };
+        let ours = |entry: &fs::DirEntry| {
+            entry.file_name().to_string_lossy().starts_with(TEMPORARY_PREFIX)
+        };
+        entries.flatten().filter(ours).map(|entry| entry.path()).collect()
+    }
+
+    pub(super) fn pack_folder(&self) -> PathBuf {
+        self.path.join("objects/pack")
+    }
+
+    /// A handle on the repository for the calling thread.
+    pub(super) fn repository(&self) -> gix::Repository {
+        self.repository.to_thread_local()
+    }
+}
+
+/// Refuses a path at which something other than an archive stands.
+fn refuse_foreign_content(path: &Path) -> Result<(), ArchiveError> {
+    let not_ours = |why: String| ArchiveError::NotAnArchive { path: path.to_owned(), why };
+    if !path.exists() {
+        return Ok(());
+    }
+    if !path.is_dir() {
+        return Err(not_ours("it is a file".to_owned()));
+    }
+    let entries = fs::read_dir(path).map_err(ArchiveError::io("read", path))?;
+    for entry in entries.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !TOLERATED.contains(&name.as_str()) {
+            return Err(not_ours(format!("it holds `{name}` and is no bare Git repository")));
+        }
+    }
+    Ok(())
+}
+
+/// Settings of the archive's repository.
+fn config_text(case: CaseRule) -> String {
+    let portable = case == CaseRule::Portable;
+    format!(
+        "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n\
+         \tlogAllRefUpdates = false\n\tprotectNTFS = true\n\tprotectHFS = true\n\
+         [gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n\
+         [transfer]\n\thideRefs = {hidden}\n[uploadpack]\n\tallowAnySHA1InWant = false\n\
+         [push]\n\tdefault = nothing\n\
+         [pagelog]\n\tformat = {format}\n\tportableCase = {portable}\n",
+        hidden = PRIVATE_REF.trim_end_matches("/main"),
+        format = super::layout::FORMAT_VERSION,
+    )
+}
+
+#[cfg(unix)]
+fn make_private_directory(path: &Path) -> Result<(), ArchiveError> {
+    use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.map_err(ArchiveError::io("make", path))?;
+    let closed = fs::set_permissions(path, fs::Permissions::from_mode(0o700));
+    closed.map_err(ArchiveError::io("close to others", path))
+}
+
+#[cfg(not(unix))]
+fn make_private_directory(path: &Path) -> Result<(), ArchiveError> {
+    fs::create_dir_all(path).map_err(ArchiveError::io("make", path))
+}
+
+#[cfg(unix)]
+fn make_executable(path: &Path) -> Result<(), ArchiveError> {
+    use std::os::unix::fs::PermissionsExt;
+    let set = fs::set_permissions(path, fs::Permissions::from_mode(0o755));
+    set.map_err(ArchiveError::io("make executable", path))
+}
+
+#[cfg(not(unix))]
+fn make_executable(_path: &Path) -> Result<(), ArchiveError> {
+    Ok(())
+}

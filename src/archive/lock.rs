@@ -1,0 +1,33 @@
+//! The lock that lets one run at a time work on an archive.
+
+use std::fs::{self, File, TryLockError};
+use std::io::Write;
+use std::path::Path;
+
+use super::error::ArchiveError;
+
+/// The lock, held until this value is dropped or the process ends, however it ends.
+#[derive(Debug)]
+pub struct RunLock {
+    _file: File,
+}
+
+impl RunLock {
+    /// Takes the lock without waiting. `holder` says who takes it, for messages to others.
+    pub(super) fn acquire(path: &Path, holder: &str) -> Result<Self, ArchiveError> {
+        let opened = File::options().read(true).write(true).create(true).truncate(false).open(path);
+        let mut file = opened.map_err(ArchiveError::io("open", path))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let holder = fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
+                let holder = holder.filter(|text| !text.is_empty());
+                return Err(ArchiveError::Locked { path: path.to_owned(), holder });
+            }
+            Err(TryLockError::Error(error)) => return Err(ArchiveError::io("lock", path)(error)),
+        }
+        let written = file.set_len(0).and_then(|()| writeln!(file, "{holder}"));
+        written.map_err(ArchiveError::io("write", path))?;
+        Ok(Self { _file: file })
+    }
+}

@@ -1,0 +1,47 @@
+//! The bare repository: layout, objects, refs, messages, and what can be read from them.
+//!
+//! Owns the archive format (`docs/FORMAT.md`) and the directory it stands in. Guarantees:
+//! objects enter as whole, flushed packs and never loose; both refs move in one
+//! transaction, by compare-and-swap; only trees that changed are written; text of a
+//! private source can reach the private ref only, because [`Writer::put`] is the one
+//! place where a page enters a tree. Does not know where pages come from.
+
+mod audit;
+mod backup;
+mod changes;
+mod commit;
+mod directory;
+mod error;
+mod history;
+mod layout;
+mod leak;
+mod links;
+mod lock;
+mod message;
+mod pack;
+mod page;
+mod reader;
+mod refs;
+mod templates;
+mod tree;
+mod writer;
+
+pub use audit::{Fault, audit_commit, audit_directory, ref_fault, served_signs};
+pub use changes::{Change, ChangeKind, changes_between, pages_changed};
+pub use commit::NewCommit;
+pub use directory::Archive;
+pub use error::ArchiveError;
+pub use history::{ArchivedRun, Version, versions};
+pub use layout::{FORMAT_VERSION, PRIVATE_REF, PUBLIC_REF, PageEntry};
+pub use leak::{LeakGuard, Sketch, sketch};
+pub use links::{decode_links, encode_links, without_text};
+pub use lock::RunLock;
+pub use message::{RunMessage, SourceLine};
+pub use page::{PageFormatError, decode_page, encode_page};
+pub use reader::Snapshot;
+pub use refs::{Heads, RefMove};
+pub use templates::{ArchiveFile, DeniedEntry, decode_denied};
+pub use writer::{EncodedPage, Encoder, Replaced, Writer};
+
+/// A Git object id (SHA-1).
+pub type ObjectId = gix::ObjectId;

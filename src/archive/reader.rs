@@ -1,0 +1,165 @@
+//! Reading one commit of the archive: paths to blobs, blobs to bytes.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use gix::objs::FindExt;
+
+use super::directory::Archive;
+use super::error::ArchiveError;
+use super::page::decode_page;
+use super::{ObjectId, PageEntry};
+use crate::model::Page;
+
+type Directory = HashMap<String, Node>;
+
+#[derive(Clone, Copy)]
+enum Node {
+    Tree(ObjectId),
+    Blob(ObjectId),
+}
+
+/// One commit, or the empty archive before the first; for the thread that made it.
+pub struct Snapshot {
+    repository: gix::Repository,
+    root: Option<ObjectId>,
+    directories: RefCell<HashMap<String, Rc<Directory>>>,
+}
+
+impl Snapshot {
+    /// Opens a commit; `None` is an archive without commits.
+    ///
+    /// # Errors
+    /// The commit cannot be read.
+    pub fn open(archive: &Archive, commit: Option<ObjectId>) -> Result<Self, ArchiveError> {
+        let repository = archive.repository();
+        let root = commit.map(|id| tree_of(&repository, id)).transpose()?;
+        Ok(Self { repository, root, directories: RefCell::default() })
+    }
+
+    /// The id of its tree.
+    #[must_use]
+    pub fn tree(&self) -> Option<ObjectId> {
+        self.root
+    }
+
+    /// The blob at a full path.
+    ///
+    /// # Errors
+    /// A tree on the way cannot be read.
+    pub fn blob_at(&self, path: &str) -> Result<Option<ObjectId>, ArchiveError> {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        Ok(match self.directory(folder)?.get(name) {
+            Some(Node::Blob(id)) => Some(*id),
+            _ => None,
+        })
+    }
+
+    /// Whether a directory stands at a full path.
+    ///
+    /// # Errors
+    /// A tree on the way cannot be read.
+    pub fn has_directory(&self, path: &str) -> Result<bool, ArchiveError> {
+        Ok(!self.directory(path)?.is_empty())
+    }
+
+    /// The bytes of a blob.
+    ///
+    /// # Errors
+    /// It is not there or no blob.
+    pub fn read(&self, id: ObjectId) -> Result<Vec<u8>, ArchiveError> {
+        let object = self.repository.find_object(id);
+        let object = object.map_err(ArchiveError::object(format!("cannot read the blob {id}")))?;
+        Ok(object.detach().data)
+    }
+
+    /// The bytes of the file at a full path.
+    ///
+    /// # Errors
+    /// A tree or the blob cannot be read.
+    pub fn file(&self, path: &str) -> Result<Option<Vec<u8>>, ArchiveError> {
+        self.blob_at(path)?.map(|id| self.read(id)).transpose()
+    }
+
+    /// The page at a place.
+    ///
+    /// # Errors
+    /// It cannot be read or is not of the format.
+    pub fn page(&self, entry: &PageEntry) -> Result<Option<Page>, ArchiveError> {
+        let path = entry.page_path();
+        let Some(bytes) = self.file(&path)? else { return Ok(None) };
+        let page = decode_page(&bytes);
+        page.map(Some).map_err(|why| ArchiveError::Format { place: path, why: why.to_string() })
+    }
+
+    /// All files below a directory (`""` for the root) with full paths, in tree order.
+    ///
+    /// # Errors
+    /// A tree cannot be read.
+    pub fn files(&self, folder: &str) -> Result<Vec<(String, ObjectId)>, ArchiveError> {
+        let mut found = Vec::new();
+        let mut open = vec![folder.to_owned()];
+        while let Some(folder) = open.pop() {
+            let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+            let directory = self.read_directory(&folder)?;
+            for (name, node) in directory {
+                let path = format!("{prefix}{name}");
+                match node {
+                    Node::Tree(_) => open.push(path),
+                    Node::Blob(id) => found.push((path, id)),
+                }
+            }
+        }
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    /// The entries of a directory, kept for the next question about it.
+    fn directory(&self, path: &str) -> Result<Rc<Directory>, ArchiveError> {
+        if let Some(known) = self.directories.borrow().get(path) {
+            return Ok(Rc::clone(known));
+        }
+        let directory = Rc::new(self.read_directory(path)?);
+        self.directories.borrow_mut().insert(path.to_owned(), Rc::clone(&directory));
+        Ok(directory)
+    }
+
+    fn read_directory(&self, path: &str) -> Result<Directory, ArchiveError> {
+        let id = match path.rsplit_once('/') {
+            _ if path.is_empty() => self.root,
+            None => self.subtree("", path)?,
+            Some((parent, name)) => self.subtree(parent, name)?,
+        };
+        id.map_or_else(|| Ok(Directory::new()), |id| read_tree(&self.repository, id))
+    }
+
+    fn subtree(&self, parent: &str, name: &str) -> Result<Option<ObjectId>, ArchiveError> {
+        Ok(match self.directory(parent)?.get(name) {
+            Some(Node::Tree(id)) => Some(*id),
+            _ => None,
+        })
+    }
+}
+
+fn read_tree(repository: &gix::Repository, id: ObjectId) -> Result<Directory, ArchiveError> {
+    let mut buffer = Vec::new();
+    let tree = repository.objects.find_tree(&id, &mut buffer);
+    let tree = tree.map_err(ArchiveError::object(format!("cannot read the tree {id}")))?;
+    let entries = tree.entries.iter().map(|entry| {
+        let id = entry.oid.to_owned();
+        let node = if entry.mode.is_tree() { Node::Tree(id) } else { Node::Blob(id) };
+        (String::from_utf8_lossy(entry.filename).into_owned(), node)
+    });
+    Ok(entries.collect())
+}
+
+/// The tree of a commit.
+pub(super) fn tree_of(
+    repository: &gix::Repository,
+    commit: ObjectId,
+) -> Result<ObjectId, ArchiveError> {
+    let failed = || format!("cannot read the commit {commit}");
+    let object = repository.find_commit(commit).map_err(ArchiveError::object(failed()))?;
+    Ok(object.tree_id().map_err(ArchiveError::object(failed()))?.detach())
+}

@@ -1,0 +1,336 @@
+//! Putting pages into the next commit.
+//!
+//! Encoding a page (bytes, ids, deflate) is pure and done on any thread by an
+//! [`Encoder`]; entering it into the trees is done here, in order. [`Writer::put`] alone
+//! decides which ref a page's files belong to.
+
+use std::collections::HashMap;
+
+use super::commit::NewCommit;
+use super::directory::Archive;
+use super::error::ArchiveError;
+use super::layout::PageEntry;
+use super::leak::LeakGuard;
+use super::links::{encode_links, without_text};
+use super::pack::{Deflater, Kind, PackWriter, Packed, object_id};
+use super::page::encode_page;
+use super::reader::Snapshot;
+use super::refs::{Heads, RefMove};
+use super::templates::ArchiveFile;
+use super::tree::{Edit, Edits, TreeBuilder};
+use super::{ObjectId, commit};
+use crate::model::{Link, Page, Visibility};
+
+/// A file made ready for a pack; not packed where the archive has it already.
+#[derive(Debug)]
+struct Blob {
+    id: ObjectId,
+    packed: Option<Packed>,
+}
+
+/// Why an object may be on the public ref.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Provenance {
+    /// A page of a public source, or its links.
+    PublicCapture,
+    /// URLs that a page of a private source links to.
+    LinkUrls,
+    /// One of our own templates.
+    Template,
+}
+
+/// The files of one page, ready to be put into trees.
+#[derive(Debug)]
+pub struct EncodedPage {
+    visibility: Visibility,
+    page: Blob,
+    links: Blob,
+    /// Links without text; only of a private page.
+    public_links: Option<Blob>,
+}
+
+impl EncodedPage {
+    /// The id of the page's file.
+    #[must_use]
+    pub fn page_id(&self) -> ObjectId {
+        self.page.id
+    }
+}
+
+/// Turns pages into files; one a thread.
+pub struct Encoder {
+    objects: gix::OdbHandle,
+    deflater: Deflater,
+}
+
+impl Encoder {
+    /// Encodes a page and its links, to be put at `entry`.
+    ///
+    /// # Errors
+    /// The page must not be public; or an object could not be hashed.
+    pub fn encode(
+        &mut self,
+        entry: &PageEntry,
+        (page, links): (&Page, &[Link]),
+        visibility: Visibility,
+        guard: &LeakGuard,
+    ) -> Result<EncodedPage, ArchiveError> {
+        let page_bytes = encode_page(page);
+        let links_bytes = encode_links(links);
+        let public_links = match visibility {
+            Visibility::Public => None,
+            Visibility::Private => Some(encode_links(&without_text(links))),
+        };
+        let leak = |why: String| ArchiveError::Format { place: entry.page_path(), why };
+        match &public_links {
+            None => {
+                guard.check_public_file(&entry.page_path(), &page_bytes).map_err(leak)?;
+                guard.check_public_file(&entry.links_path(), &links_bytes).map_err(leak)?;
+            }
+            Some(bytes) => guard.check_public_file(&entry.links_path(), bytes).map_err(leak)?,
+        }
+        Ok(EncodedPage {
+            visibility,
+            page: self.blob(&page_bytes)?,
+            links: self.blob(&links_bytes)?,
+            public_links: public_links.map(|bytes| self.blob(&bytes)).transpose()?,
+        })
+    }
+
+    /// The bytes of a file that the archive has.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn read(&self, id: ObjectId) -> Result<Vec<u8>, ArchiveError> {
+        let mut buffer = Vec::new();
+        let found = gix::objs::FindExt::find_blob(&self.objects, &id, &mut buffer);
+        found.map_err(ArchiveError::object(format!("cannot read the blob {id}")))?;
+        Ok(buffer)
+    }
+
+    fn blob(&mut self, bytes: &[u8]) -> Result<Blob, ArchiveError> {
+        let id = object_id(Kind::Blob, bytes)?;
+        let known = gix::objs::Exists::exists(&self.objects, &id);
+        let packed = (!known).then(|| self.deflater.pack(Kind::Blob, id, bytes));
+        Ok(Blob { id, packed })
+    }
+}
+
+/// What putting a page did, compared with the last commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replaced {
+    /// There was no page.
+    Nothing,
+    /// Page or links differ.
+    Other,
+    /// Both are as they were.
+    Same,
+}
+
+/// The next commit of both refs, under construction. Dropped without being finished, it
+/// leaves nothing behind.
+pub struct Writer {
+    old: Heads,
+    public_base: Snapshot,
+    private_base: Snapshot,
+    public: Edits,
+    private: Edits,
+    provenance: HashMap<ObjectId, Provenance>,
+    objects: gix::OdbHandle,
+    pack: PackWriter,
+    deflater: Deflater,
+}
+
+impl Writer {
+    /// Begins a commit on top of `old`.
+    ///
+    /// # Errors
+    /// The commits cannot be read, or no pack can be made.
+    pub fn new(archive: &Archive, old: Heads) -> Result<Self, ArchiveError> {
+        Ok(Self {
+            old,
+            public_base: Snapshot::open(archive, old.public)?,
+            private_base: Snapshot::open(archive, old.private)?,
+            public: Edits::new(),
+            private: Edits::new(),
+            provenance: HashMap::new(),
+            objects: objects(archive),
+            pack: PackWriter::new(&archive.pack_folder())?,
+            deflater: Deflater::new(),
+        })
+    }
+
+    /// An encoder for another thread.
+    #[must_use]
+    pub fn encoder(archive: &Archive) -> Encoder {
+        Encoder { objects: objects(archive), deflater: Deflater::new() }
+    }
+
+    /// The last commit of the ref that pages of that visibility stand on.
+    #[must_use]
+    pub fn base(&self, visibility: Visibility) -> &Snapshot {
+        match visibility {
+            Visibility::Public => &self.public_base,
+            Visibility::Private => &self.private_base,
+        }
+    }
+
+    /// Puts a page and its links where its visibility says.
+    ///
+    /// # Errors
+    /// The last commit cannot be read or the pack cannot be written.
+    pub fn put(
+        &mut self,
+        entry: &PageEntry,
+        encoded: EncodedPage,
+    ) -> Result<Replaced, ArchiveError> {
+        let EncodedPage { visibility, page, links, public_links } = encoded;
+        let (page_path, links_path) = (entry.page_path(), entry.links_path());
+        let before = self.base(visibility).blob_at(&page_path)?;
+        let mut changed = false;
+        match (visibility, public_links) {
+            (Visibility::Public, _) => {
+                changed |= self.put_public(page_path, &page, Provenance::PublicCapture)?;
+                changed |= self.put_public(links_path, &links, Provenance::PublicCapture)?;
+            }
+            (Visibility::Private, urls) => {
+                changed |= self.put_private(page_path, &page)?;
+                changed |= self.put_private(links_path.clone(), &links)?;
+                if let Some(urls) = urls {
+                    self.put_public(links_path, &urls, Provenance::LinkUrls)?;
+                }
+            }
+        }
+        Ok(match before {
+            None => Replaced::Nothing,
+            Some(_) if changed => Replaced::Other,
+            Some(_) => Replaced::Same,
+        })
+    }
+
+    /// Removes a page and its links from both refs; whether there was one.
+    ///
+    /// # Errors
+    /// The last commit cannot be read.
+    pub fn remove(&mut self, entry: &PageEntry) -> Result<bool, ArchiveError> {
+        let mut found = false;
+        for path in [entry.page_path(), entry.links_path()] {
+            for visibility in [Visibility::Public, Visibility::Private] {
+                if self.base(visibility).blob_at(&path)?.is_some() {
+                    found = true;
+                    self.edits(visibility).insert(path.clone(), Edit::Remove);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Removes a whole directory from one ref.
+    pub fn remove_directory(&mut self, visibility: Visibility, path: &str) {
+        self.edits(visibility).insert(path.to_owned(), Edit::Remove);
+    }
+
+    /// Puts the files at the root of one ref.
+    ///
+    /// # Errors
+    /// The last commit cannot be read or the pack cannot be written.
+    pub fn put_root(
+        &mut self,
+        visibility: Visibility,
+        files: &[ArchiveFile],
+    ) -> Result<(), ArchiveError> {
+        for file in files {
+            let id = object_id(Kind::Blob, &file.bytes)?;
+            let known = gix::objs::Exists::exists(&self.objects, &id);
+            let packed = (!known).then(|| self.deflater.pack(Kind::Blob, id, &file.bytes));
+            let blob = Blob { id, packed };
+            match visibility {
+                Visibility::Public => {
+                    self.put_public(file.name.to_owned(), &blob, Provenance::Template)?
+                }
+                Visibility::Private => self.put_private(file.name.to_owned(), &blob)?,
+            };
+        }
+        Ok(())
+    }
+
+    /// Whether anything differs from the last commit.
+    #[must_use]
+    pub fn has_changes(&self) -> bool {
+        !self.public.is_empty() || !self.private.is_empty()
+    }
+
+    /// Writes trees and commits, and makes everything durable. The refs do not move yet.
+    ///
+    /// # Errors
+    /// An object could not be read or written; then nothing is left behind.
+    pub fn finish(self, new: &NewCommit<'_>) -> Result<RefMove, ArchiveError> {
+        let Self { old, public, private, provenance, objects, mut pack, mut deflater, .. } = self;
+        let without = public
+            .iter()
+            .find(|(_, edit)| matches!(edit, Edit::Put(id) if !provenance.contains_key(id)));
+        if let Some((path, _)) = without {
+            let why = "a public file of unknown provenance".to_owned();
+            return Err(ArchiveError::Format { place: path.clone(), why });
+        }
+        let mut trees = TreeBuilder { objects: &objects, pack: &mut pack, deflater: &mut deflater };
+        let public_tree = trees.apply(self.public_base.tree(), &public)?;
+        let private_tree = trees.apply(self.private_base.tree(), &private)?;
+        let mut commit = |tree, parent, message: &str| -> Result<ObjectId, ArchiveError> {
+            let bytes = commit::encode(new, tree, parent, message)?;
+            let id = object_id(Kind::Commit, &bytes)?;
+            pack.append(&deflater.pack(Kind::Commit, id, &bytes))?;
+            Ok(id)
+        };
+        let public = commit(public_tree, old.public, new.public_message)?;
+        let private = commit(private_tree, old.private, new.private_message)?;
+        pack.finish()?;
+        Ok(RefMove { old, new: Heads { public: Some(public), private: Some(private) } })
+    }
+
+    fn edits(&mut self, visibility: Visibility) -> &mut Edits {
+        match visibility {
+            Visibility::Public => &mut self.public,
+            Visibility::Private => &mut self.private,
+        }
+    }
+
+    fn put_public(
+        &mut self,
+        path: String,
+        blob: &Blob,
+        from: Provenance,
+    ) -> Result<bool, ArchiveError> {
+        self.provenance.insert(blob.id, from);
+        self.put_blob(Visibility::Public, path, blob)
+    }
+
+    fn put_private(&mut self, path: String, blob: &Blob) -> Result<bool, ArchiveError> {
+        self.put_blob(Visibility::Private, path, blob)
+    }
+
+    /// Whether the file differs from what is there.
+    fn put_blob(
+        &mut self,
+        visibility: Visibility,
+        path: String,
+        blob: &Blob,
+    ) -> Result<bool, ArchiveError> {
+        if self.base(visibility).blob_at(&path)? == Some(blob.id) {
+            return Ok(false);
+        }
+        if let Some(packed) = &blob.packed {
+            self.pack.append(packed)?;
+        }
+        self.edits(visibility).insert(path, Edit::Put(blob.id));
+        Ok(true)
+    }
+}
+
+/// Objects of the archive, without looking for new packs at each miss: nobody else adds
+/// any while the run lock is held.
+fn objects(archive: &Archive) -> gix::OdbHandle {
+    let mut objects = archive.repository().objects;
+    objects.refresh_never();
+    objects
+}
