@@ -15,3 +15,4 @@ pub mod extract;
 pub mod fetch;
 pub mod git;
 pub mod model;
+pub mod state;

@@ -1,0 +1,63 @@
+//! What the next run must remember, in SQLite beside the archive's objects.
+//!
+//! Owns the runs with their phases, where each page stands, what was learnt about each
+//! URL (the ledger), which upstream commit was archived last, and what was taken down.
+//! Guarantees that an intent is on disk before it is acted on, and that what is known
+//! about pages always belongs to the commits in `tips`. The pages are the truth and this
+//! is a cache: lost or damaged, it is set aside (never deleted) and made anew from them.
+
+mod ledger;
+mod open;
+mod pages;
+mod runs;
+mod schema;
+mod upstreams;
+
+use std::path::PathBuf;
+
+pub use ledger::{Interval, LedgerEntry};
+pub use open::{Condition, State};
+pub use pages::PageRow;
+pub use runs::{CommitRecord, Phase, RunRow};
+pub use upstreams::UpstreamRow;
+
+/// A fault of the state.
+#[derive(Debug, thiserror::Error)]
+pub enum StateError {
+    /// SQLite failed.
+    #[error("the state {path}: {error}{}", hint(.error))]
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite said.
+        error: rusqlite::Error,
+    },
+    /// The file could not be set aside.
+    #[error("cannot set the damaged state {path} aside: {error}")]
+    SetAside {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// It was written by a newer version of this program.
+    #[error(
+        "the state {path} is of version {found}, newer than this program knows; use the newer program, or move the file away to have it made anew"
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+    },
+}
+
+fn hint(error: &rusqlite::Error) -> &'static str {
+    match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::DiskFull) => "; make room and run again, nothing is lost",
+        Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {
+            "; another command is using it, try again"
+        }
+        _ => "",
+    }
+}

@@ -1,0 +1,298 @@
+//! Runs and their phases: open → intent → committed, or abandoned.
+
+use std::time::{Duration, SystemTime};
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::ledger::{LedgerEntry, record};
+use super::pages::{PageRow, apply};
+use super::upstreams::{UpstreamRow, store};
+use super::{State, StateError};
+use crate::model::{RunId, RunKind, SourceId, Timestamp, Tips};
+
+/// How far a run came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// It reads; nothing of it is in the archive.
+    Open,
+    /// Its objects are on disk and its refs are about to move.
+    Intent,
+    /// Its refs have moved.
+    Committed,
+    /// It ended without a commit.
+    Abandoned,
+}
+
+impl Phase {
+    const ALL: [(Self, &'static str); 4] = [
+        (Self::Open, "open"),
+        (Self::Intent, "intent"),
+        (Self::Committed, "committed"),
+        (Self::Abandoned, "abandoned"),
+    ];
+
+    /// The name in the state.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(it, _)| *it == self).map_or("open", |(_, name)| name)
+    }
+
+    fn from_name(name: &str) -> Self {
+        Self::ALL.iter().find(|(_, n)| *n == name).map_or(Self::Open, |(it, _)| *it)
+    }
+}
+
+/// A run as the state knows it.
+#[derive(Clone, Debug)]
+pub struct RunRow {
+    /// Its number.
+    pub id: RunId,
+    /// `read`, `extractor` or `configuration`.
+    pub kind: String,
+    /// Its start.
+    pub started: String,
+    /// Its end.
+    pub ended: Option<String>,
+    /// How far it came.
+    pub phase: Phase,
+    /// Where the refs were.
+    pub old: Tips,
+    /// Where they go, from the intent on.
+    pub new: Tips,
+    /// When the intent was written, by the machine's clock.
+    pub intent_at: Option<SystemTime>,
+}
+
+/// Everything that becomes true with a commit.
+#[derive(Debug, Default)]
+pub struct CommitRecord {
+    /// Where the refs are now.
+    pub tips: Tips,
+    /// Pages that are new or changed.
+    pub pages: Vec<PageRow>,
+    /// Places of pages that left: source and path.
+    pub removed: Vec<(SourceId, String)>,
+    /// Upstream commits that are archived now.
+    pub upstreams: Vec<UpstreamRow>,
+    /// Sources that were read, and whether in full.
+    pub sources: Vec<(SourceId, Timestamp, bool)>,
+}
+
+impl State {
+    /// Begins a run.
+    ///
+    /// # Errors
+    /// The state cannot be written.
+    pub fn begin_run(
+        &mut self,
+        kind: RunKind,
+        started: Timestamp,
+        old: &Tips,
+    ) -> Result<RunId, StateError> {
+        self.transaction(|db| {
+            db.execute(
+                "INSERT INTO run (kind, started, phase, public_old, private_old) VALUES (?, ?, 'open', ?, ?)",
+                params![kind_name(kind), started.to_string(), old.public, old.private],
+            )?;
+            Ok(RunId(db.last_insert_rowid()))
+        })
+    }
+
+    /// Writes down, durably, that the refs are about to move, with what was learnt.
+    ///
+    /// # Errors
+    /// The state cannot be written: then the refs must not move.
+    pub fn record_intent(
+        &mut self,
+        run: RunId,
+        (new, at): (&Tips, SystemTime),
+        learnt: &[LedgerEntry],
+    ) -> Result<(), StateError> {
+        let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let at = i64::try_from(since.as_millis()).unwrap_or(i64::MAX);
+        self.transaction(|db| {
+            for entry in learnt {
+                record(db, run, entry)?;
+            }
+            db.execute(
+                "UPDATE run SET phase = 'intent', public_new = ?, private_new = ?, intent_at = ? WHERE id = ?",
+                params![new.public, new.private, at, run.0],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// Writes down that the refs have moved, with all that is true now.
+    ///
+    /// # Errors
+    /// The state cannot be written; the next run makes it up from the archive.
+    pub fn record_commit(
+        &mut self,
+        run: RunId,
+        ended: Timestamp,
+        done: &CommitRecord,
+    ) -> Result<(), StateError> {
+        self.transaction(|db| {
+            apply(db, &done.pages, &done.removed)?;
+            for upstream in &done.upstreams {
+                store(db, upstream)?;
+            }
+            for (source, started, complete) in &done.sources {
+                db.execute(
+                    "INSERT INTO source VALUES (?1, ?2, ?3) ON CONFLICT (id) DO UPDATE SET \
+                     complete = ?3, last_started = CASE WHEN ?3 THEN ?2 ELSE last_started END",
+                    params![source.as_str(), started.to_string(), complete],
+                )?;
+            }
+            set_tips(db, &done.tips)?;
+            db.execute(
+                "UPDATE run SET phase = 'committed', ended = ? WHERE id = ?",
+                params![ended.to_string(), run.0],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// Writes down that a run ended without a commit.
+    ///
+    /// # Errors
+    /// The state cannot be written.
+    pub fn abandon_run(&mut self, run: RunId) -> Result<(), StateError> {
+        self.transaction(|db| {
+            db.execute("UPDATE run SET phase = 'abandoned' WHERE id = ?", [run.0]).map(drop)
+        })
+    }
+
+    /// Marks runs that a kill left open as abandoned: what they read was not committed.
+    ///
+    /// # Errors
+    /// The state cannot be written.
+    pub fn abandon_open_runs(&mut self) -> Result<(), StateError> {
+        self.transaction(|db| {
+            db.execute("UPDATE run SET phase = 'abandoned' WHERE phase = 'open'", []).map(drop)
+        })
+    }
+
+    /// Sets the tips that the state speaks of.
+    ///
+    /// # Errors
+    /// The state cannot be written.
+    pub fn record_tips(&mut self, tips: &Tips) -> Result<(), StateError> {
+        self.transaction(|db| set_tips(db, tips))
+    }
+
+    /// The run whose refs may or may not have moved when it was killed.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn unfinished_intent(&self) -> Result<Option<RunRow>, StateError> {
+        let sql = format!("{SELECT} WHERE phase = 'intent' ORDER BY id DESC LIMIT 1");
+        let row = self.db.query_row(&sql, [], run_row).optional();
+        row.map_err(|error| self.error(error))
+    }
+
+    /// The newest runs, newest first.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn recent_runs(&self, most: u32) -> Result<Vec<RunRow>, StateError> {
+        let query = || {
+            let mut statement = self.db.prepare(&format!("{SELECT} ORDER BY id DESC LIMIT ?"))?;
+            statement.query_map([most], run_row)?.collect::<rusqlite::Result<_>>()
+        };
+        query().map_err(|error| self.error(error))
+    }
+
+    /// Adds a run that the archive tells of; for making the state anew.
+    ///
+    /// # Errors
+    /// The state cannot be written.
+    pub fn restore_run(
+        &mut self,
+        kind: RunKind,
+        (started, ended): (Timestamp, Timestamp),
+        new: &Tips,
+    ) -> Result<RunId, StateError> {
+        self.transaction(|db| {
+            db.execute(
+                "INSERT INTO run (kind, started, ended, phase, public_new, private_new) \
+                 VALUES (?, ?, ?, 'committed', ?, ?)",
+                params![
+                    kind_name(kind),
+                    started.to_string(),
+                    ended.to_string(),
+                    new.public,
+                    new.private
+                ],
+            )?;
+            Ok(RunId(db.last_insert_rowid()))
+        })
+    }
+
+    /// The commits that the state speaks of.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn tips(&self) -> Result<Tips, StateError> {
+        let of = |name: &str| {
+            let sql = "SELECT commit_id FROM tip WHERE ref = ?";
+            self.db.query_row(sql, [name], |row| row.get(0)).optional()
+        };
+        let read = || Ok(Tips { public: of("public")?, private: of("private")? });
+        read().map_err(|error| self.error(error))
+    }
+
+    /// When a source was last read in full, and whether its last run was complete.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn source_status(
+        &self,
+        source: &SourceId,
+    ) -> Result<Option<(Timestamp, bool)>, StateError> {
+        let sql = "SELECT last_started, complete FROM source WHERE id = ?";
+        let row = self.db.query_row(sql, [source.as_str()], |row| {
+            Ok((row.get::<_, String>(0)?, row.get::<_, bool>(1)?))
+        });
+        let row = row.optional().map_err(|error| self.error(error))?;
+        Ok(row.and_then(|(started, complete)| Some((Timestamp::parse(&started).ok()?, complete))))
+    }
+}
+
+const SELECT: &str = "SELECT id, kind, started, ended, phase, public_old, private_old, \
+                      public_new, private_new, intent_at FROM run";
+
+fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
+    let intent: Option<i64> = row.get(9)?;
+    Ok(RunRow {
+        id: RunId(row.get(0)?),
+        kind: row.get(1)?,
+        started: row.get(2)?,
+        ended: row.get(3)?,
+        phase: Phase::from_name(&row.get::<_, String>(4)?),
+        old: Tips { public: row.get(5)?, private: row.get(6)? },
+        new: Tips { public: row.get(7)?, private: row.get(8)? },
+        intent_at: intent
+            .map(|ms| SystemTime::UNIX_EPOCH + Duration::from_millis(ms.cast_unsigned())),
+    })
+}
+
+fn kind_name(kind: RunKind) -> &'static str {
+    match kind {
+        RunKind::Read => "read",
+        RunKind::Extractor => "extractor",
+        RunKind::Configuration => "configuration",
+    }
+}
+
+fn set_tips(db: &rusqlite::Connection, tips: &Tips) -> rusqlite::Result<()> {
+    for (name, commit) in [("public", &tips.public), ("private", &tips.private)] {
+        match commit {
+            Some(commit) => {
+                db.execute("INSERT OR REPLACE INTO tip VALUES (?, ?)", [name, commit])?
+            }
+            None => db.execute("DELETE FROM tip WHERE ref = ?", [name])?,
+        };
+    }
+    Ok(())
+}

@@ -1,0 +1,140 @@
+//! Which commit of each upstream repository is archived, and what was taken down.
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::{State, StateError};
+use crate::model::SourceId;
+
+/// An upstream repository as the state knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UpstreamRow {
+    /// The source.
+    pub source: SourceId,
+    /// Its address as it may be shown.
+    pub repository: String,
+    /// The commit (hex) that is archived; empty before the first.
+    pub commit: String,
+    /// Fingerprint of the settings it was converted with; empty where unknown.
+    pub settings: String,
+    /// Version of the extractor it was converted with.
+    pub extractor: u32,
+    /// How many pages it has.
+    pub pages: u64,
+    /// Why it could not be read the last time.
+    pub trouble: Option<String>,
+}
+
+impl State {
+    /// One upstream.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn upstream(
+        &self,
+        source: &SourceId,
+        repository: &str,
+    ) -> Result<Option<UpstreamRow>, StateError> {
+        let sql = format!("{SELECT} WHERE source = ? AND repository = ?");
+        let row = self.db.query_row(&sql, [source.as_str(), repository], upstream_row).optional();
+        row.map(Option::flatten).map_err(|error| self.error(error))
+    }
+
+    /// All upstreams of a source.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn upstreams(&self, source: &SourceId) -> Result<Vec<UpstreamRow>, StateError> {
+        let query = || {
+            let mut statement =
+                self.db.prepare(&format!("{SELECT} WHERE source = ? ORDER BY repository"))?;
+            let rows = statement.query_map([source.as_str()], upstream_row)?;
+            rows.filter_map(Result::transpose).collect::<rusqlite::Result<_>>()
+        };
+        query().map_err(|error| self.error(error))
+    }
+
+    /// Writes an upstream; for making the state anew.
+    ///
+    /// # Errors
+    /// The state cannot be written.
+    pub fn restore_upstream(&mut self, row: &UpstreamRow) -> Result<(), StateError> {
+        self.transaction(|db| store(db, row))
+    }
+
+    /// Gives what is known under a source's old name to its new one.
+    ///
+    /// # Errors
+    /// The state cannot be written.
+    pub fn rename_source(&mut self, old: &SourceId, new: &SourceId) -> Result<(), StateError> {
+        self.transaction(|db| {
+            for (table, column) in
+                [("upstream", "source"), ("url", "source"), ("denied", "source"), ("source", "id")]
+            {
+                let sql = format!("UPDATE OR REPLACE {table} SET {column} = ? WHERE {column} = ?");
+                db.execute(&sql, [new.as_str(), old.as_str()])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Replaces what was taken down: source, URL (`*` for all of it) and date.
+    ///
+    /// # Errors
+    /// The state cannot be written.
+    pub fn restore_denied(
+        &mut self,
+        denied: &[(String, String, String)],
+    ) -> Result<(), StateError> {
+        self.transaction(|db| {
+            db.execute("DELETE FROM denied", [])?;
+            for (source, url, since) in denied {
+                db.execute("INSERT OR REPLACE INTO denied VALUES (?, ?, ?)", [source, url, since])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// When a URL of a source was taken down; `None` where it was not.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn denied_since(&self, source: &SourceId, url: &str) -> Result<Option<String>, StateError> {
+        let sql = "SELECT since FROM denied WHERE source = ? AND url IN (?, '*')";
+        let mut statement = self.db.prepare_cached(sql).map_err(|error| self.error(error))?;
+        let found = statement.query_row([source.as_str(), url], |row| row.get(0)).optional();
+        found.map_err(|error| self.error(error))
+    }
+}
+
+const SELECT: &str =
+    "SELECT source, repository, commit_id, settings, extractor, pages, trouble FROM upstream";
+
+fn upstream_row(row: &Row<'_>) -> rusqlite::Result<Option<UpstreamRow>> {
+    let Ok(source) = SourceId::new(&row.get::<_, String>(0)?) else { return Ok(None) };
+    Ok(Some(UpstreamRow {
+        source,
+        repository: row.get(1)?,
+        commit: row.get(2)?,
+        settings: row.get(3)?,
+        extractor: row.get(4)?,
+        pages: row.get::<_, i64>(5)?.cast_unsigned(),
+        trouble: row.get(6)?,
+    }))
+}
+
+/// Writes an upstream.
+pub(super) fn store(db: &Connection, row: &UpstreamRow) -> rusqlite::Result<()> {
+    db.execute(
+        "INSERT OR REPLACE INTO upstream VALUES (?, ?, ?, ?, ?, ?, ?)",
+        params![
+            row.source.as_str(),
+            row.repository,
+            row.commit,
+            row.settings,
+            row.extractor,
+            row.pages.cast_signed(),
+            row.trouble
+        ],
+    )
+    .map(drop)
+}
