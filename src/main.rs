@@ -1,3 +1,7 @@
 //! The program `pagelog`: see the library.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    pagelog::cli::main()
+}

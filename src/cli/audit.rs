@@ -1,0 +1,89 @@
+//! `pagelog audit`
+
+use serde::Serialize;
+
+use super::options::AuditArguments;
+use super::output::Output;
+use super::session::Session;
+use super::{Ending, Failure};
+use crate::archive::{Archive, Fault, LeakGuard, audit_commit, audit_directory};
+use crate::model::Visibility;
+use crate::run::{accept_refs, state_faults};
+use crate::state::{Condition, State};
+
+/// A line of `audit --json`.
+#[derive(Serialize)]
+struct Found<'a> {
+    place: &'a str,
+    what: &'a str,
+}
+
+pub(crate) fn audit(
+    session: &Session,
+    arguments: &AuditArguments,
+    output: &Output,
+) -> Result<Ending, Failure> {
+    let archive = session.archive()?;
+    if arguments.repair {
+        repair(session, &archive, output)?;
+    }
+    let mut faults = audit_directory(&archive, &session.git)?;
+    let private = session.config.sources.iter().filter(|s| s.visibility == Visibility::Private);
+    let guard = LeakGuard::new(private.map(|source| source.id.clone()));
+    let heads = archive.heads()?;
+    for visibility in [Visibility::Public, Visibility::Private] {
+        if let Some(tip) = heads.of(visibility) {
+            faults.extend(audit_commit(&archive, (visibility, tip), &guard)?);
+        }
+    }
+    faults.extend(state_check(&archive)?);
+    if arguments.json {
+        let found: Vec<Found<'_>> =
+            faults.iter().map(|f| Found { place: &f.place, what: &f.what }).collect();
+        output.json(&found)?;
+    } else {
+        for fault in &faults {
+            output.data(&format!("{}: {}\n", fault.place, fault.what))?;
+        }
+        let sum = if faults.is_empty() {
+            "no faults".to_owned()
+        } else {
+            format!("{} faults", faults.len())
+        };
+        output.data(&format!("audit: {sum}\n"))?;
+    }
+    Ok(if faults.is_empty() { Ending::Done } else { Ending::Faults })
+}
+
+/// Compares state and archive.
+fn state_check(archive: &Archive) -> Result<Vec<Fault>, Failure> {
+    match State::open_to_read(&archive.state_file()) {
+        Ok(Some(state)) => Ok(state_faults(archive, &state)?),
+        Ok(None) if archive.heads()?.public.is_none() => Ok(Vec::new()),
+        Ok(None) => Ok(vec![fault(
+            archive,
+            "missing; the next run makes it anew from the archive".to_owned(),
+        )]),
+        Err(error) => {
+            Ok(vec![fault(archive, format!("{error}; the next run, or --repair, makes it anew"))])
+        }
+    }
+}
+
+fn fault(archive: &Archive, what: String) -> Fault {
+    Fault { place: archive.state_file().display().to_string(), what }
+}
+
+/// Makes the state anew, accepts the refs as they are and removes what killed runs left.
+fn repair(session: &Session, archive: &Archive, output: &Output) -> Result<(), Failure> {
+    let lock = archive.lock(&format!("process {}, repairing", std::process::id()))?;
+    archive.remove_temporary_packs(&lock)?;
+    let mark = session.now().to_string().replace(':', "");
+    let (mut state, condition) = State::open(&archive.state_file(), &mark)?;
+    if let Condition::SetAside(aside) = condition {
+        output.warn(&format!("the state was damaged; it is kept as {}", aside.display()));
+    }
+    let pages = accept_refs(archive, &mut state)?;
+    output.tell(&format!("made the state anew: {pages} pages"));
+    Ok(())
+}

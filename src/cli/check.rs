@@ -1,0 +1,145 @@
+//! `pagelog check`
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::options::{CheckArguments, Options};
+use super::output::Output;
+use super::session::git;
+use super::{Ending, Failure};
+use crate::config::{Config, load};
+use crate::model::{GitSource, Site, Source, SourceKind, Visibility};
+
+/// What `check --json` prints.
+#[derive(Serialize)]
+struct Findings {
+    valid: bool,
+    faults: Vec<String>,
+    plan: Vec<String>,
+    missing_for_bot_page: Vec<String>,
+}
+
+pub(crate) fn check(
+    options: &Options,
+    arguments: &CheckArguments,
+    output: &Output,
+) -> Result<Ending, Failure> {
+    if !options.config.exists() {
+        let path = options.config.display();
+        return Err(Failure::Usage(format!(
+            "there is no {path}; `pagelog init` writes one, --config names another"
+        )));
+    }
+    let config = match load(&options.config) {
+        Ok(config) => config,
+        Err(errors) if arguments.json => {
+            let (plan, missing_for_bot_page) = (Vec::new(), Vec::new());
+            output.json(&Findings {
+                valid: false,
+                faults: errors.lines(),
+                plan,
+                missing_for_bot_page,
+            })?;
+            return Ok(Ending::Faults);
+        }
+        Err(errors) => {
+            output.config_errors(errors);
+            return Ok(Ending::Faults);
+        }
+    };
+    let faults: Vec<String> =
+        git(&config).check_version().err().iter().map(ToString::to_string).collect();
+    let findings = Findings {
+        valid: true,
+        plan: config.sources.iter().map(plan).collect(),
+        missing_for_bot_page: config.missing_for_bot_page(),
+        faults,
+    };
+    if arguments.json {
+        output.json(&findings)?;
+    } else {
+        output.data(&text(&config, &findings))?;
+        for fault in &findings.faults {
+            output.error(fault);
+        }
+    }
+    Ok(if findings.faults.is_empty() { Ending::Done } else { Ending::Faults })
+}
+
+fn text(config: &Config, findings: &Findings) -> String {
+    let mut out = format!(
+        "requests are sent as  {}\nthe archive is at     {}\n",
+        config.bot.user_agent(),
+        config.archive.path.display()
+    );
+    if findings.plan.is_empty() {
+        out.push_str("there is nothing to read: no [[source]] is configured\n");
+    }
+    for plan in &findings.plan {
+        let _ = write!(out, "\n{plan}");
+    }
+    if !findings.missing_for_bot_page.is_empty() {
+        out.push_str("\nmissing for the bot page:\n");
+        for missing in &findings.missing_for_bot_page {
+            let _ = writeln!(out, "  {missing}");
+        }
+    }
+    out
+}
+
+/// What a run would do with a source, in words.
+fn plan(source: &Source) -> String {
+    let visibility = match source.visibility {
+        Visibility::Public => "public",
+        Visibility::Private => "private: only URLs and links are published",
+    };
+    let mut out =
+        format!("{} ({}, {visibility}, {})\n", source.id, source.kind.name(), source.licence);
+    match &source.kind {
+        SourceKind::Git(git) => git_plan(&mut out, git),
+        SourceKind::Site(site) => site_plan(&mut out, site),
+        SourceKind::Feed(feed) => {
+            for address in &feed.feeds {
+                let _ = writeln!(out, "  feed {address}");
+            }
+        }
+    }
+    if let Some(every) = source.every {
+        let _ = writeln!(out, "  due every {}", humantime::format_duration(every));
+    }
+    out
+}
+
+fn git_plan(out: &mut String, git: &GitSource) {
+    for repository in &git.repositories {
+        let branch = git.branch.as_deref().unwrap_or("its default branch");
+        let _ = writeln!(out, "  repository {}, {branch}", repository.address());
+    }
+    if !git.paths.is_empty() {
+        let _ = writeln!(out, "  only below {}", git.paths.join(", "));
+    }
+    for skip in &git.skip {
+        let _ = writeln!(out, "  but not what matches {skip}");
+    }
+    if let Some(base) = &git.mapping.base {
+        let _ = writeln!(out, "  published below {base}");
+    }
+}
+
+fn site_plan(out: &mut String, site: &Site) {
+    for host in &site.hosts {
+        for path in &site.paths {
+            let _ = writeln!(out, "  pages below {host}{path}");
+        }
+    }
+    for skip in &site.skip {
+        let _ = writeln!(out, "  but not what matches {skip}");
+    }
+    for start in &site.start {
+        let _ = writeln!(out, "  beginning with {start}");
+    }
+    let pace = humantime::format_duration(site.pace);
+    let _ =
+        writeln!(out, "  at least {pace} between two requests, links up to {} steps", site.depth);
+}

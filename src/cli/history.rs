@@ -1,0 +1,69 @@
+//! `pagelog history`
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use super::options::HistoryArguments;
+use super::output::Output;
+use super::session::Session;
+use super::{Ending, Failure};
+use crate::report::{VersionLine, find_pages, find_versions};
+
+/// What `history --json` prints, one a page.
+#[derive(Serialize)]
+struct PageHistory {
+    url: String,
+    path: String,
+    versions: Vec<VersionLine>,
+}
+
+/// The empty blob, which stands for "no page" in a difference.
+const EMPTY_BLOB: &str = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
+
+pub(crate) fn history(
+    session: &Session,
+    arguments: &HistoryArguments,
+    output: &Output,
+) -> Result<Ending, Failure> {
+    let (archive, state) = session.archive_and_state()?;
+    let pages =
+        find_pages((&archive, state.as_ref()), &arguments.url, arguments.source.as_deref())?;
+    let mut all = Vec::new();
+    for page in pages {
+        let versions = find_versions(&archive, &page)?;
+        all.push(PageHistory { path: page.entry.page_path(), url: page.url, versions });
+    }
+    if arguments.json {
+        output.json(&all)?;
+        return Ok(Ending::Done);
+    }
+    for page in &all {
+        output.data(&format!("{}\n  {}\n", page.url, page.path))?;
+        for version in &page.versions {
+            let mut line = String::new();
+            let _ = writeln!(
+                line,
+                "  {}  {:<7}  {}",
+                version.date,
+                version.kind,
+                &version.commit[..12]
+            );
+            output.data(&line)?;
+            if arguments.diff {
+                output.diff(&difference(session, &archive, version)?)?;
+            }
+        }
+    }
+    Ok(Ending::Done)
+}
+
+fn difference(
+    session: &Session,
+    archive: &crate::archive::Archive,
+    version: &VersionLine,
+) -> Result<String, Failure> {
+    let blob = |id: &Option<String>| id.clone().unwrap_or_else(|| EMPTY_BLOB.to_owned());
+    let (old, new) = (blob(&version.before), blob(&version.blob));
+    Ok(session.git.diff_blobs(archive.path(), [&old, &new])?)
+}

@@ -1,0 +1,164 @@
+//! The command line: the only module that prints, reads the environment, or exits.
+//!
+//! Data goes to standard output, everything else to standard error. Exit codes: 0 done;
+//! 1 failed and nothing was committed (or, for `audit` and `check`, faults were found);
+//! 2 bad usage or configuration; 3 done in part; 4 another run holds the lock;
+//! 130 interrupted.
+
+mod address;
+mod archive;
+mod audit;
+mod backup;
+mod changes;
+mod check;
+mod explain;
+mod generate;
+mod history;
+mod init;
+mod links;
+mod options;
+mod output;
+mod progress;
+mod run;
+mod session;
+mod show;
+mod status;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::archive::ArchiveError;
+use crate::config::ConfigErrors;
+use crate::report::ReportError;
+use crate::run::RunError;
+use crate::state::StateError;
+use options::{Command, Options};
+use output::Output;
+use session::Session;
+
+/// How a command ended, when it did not fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// All was done.
+    Done,
+    /// Faults were found.
+    Faults,
+    /// It was done in part.
+    Partly,
+}
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// The configuration is not valid.
+    #[error("{0}")]
+    Config(#[from] Box<ConfigErrors>),
+    /// The command line asks for something impossible.
+    #[error("{0}")]
+    Usage(String),
+    /// A run failed.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A question could not be answered.
+    #[error(transparent)]
+    Report(#[from] ReportError),
+    /// A file could not be read or written.
+    #[error("cannot {what} {path}: {error}")]
+    File { what: &'static str, path: String, error: std::io::Error },
+    /// Standard output is closed: whoever reads it has seen enough.
+    #[error("standard output was closed")]
+    Closed,
+}
+
+impl From<ArchiveError> for Failure {
+    fn from(error: ArchiveError) -> Self {
+        Self::Run(error.into())
+    }
+}
+
+impl From<StateError> for Failure {
+    fn from(error: StateError) -> Self {
+        Self::Run(error.into())
+    }
+}
+
+impl From<crate::git::GitError> for Failure {
+    fn from(error: crate::git::GitError) -> Self {
+        Self::Run(error.into())
+    }
+}
+
+impl Failure {
+    fn code(&self) -> u8 {
+        match self {
+            Self::Config(_)
+            | Self::Usage(_)
+            | Self::Run(RunError::UnknownSource(_) | RunError::CaseRule) => 2,
+            Self::Run(RunError::Archive(ArchiveError::Locked { .. })) => 4,
+            Self::Run(RunError::Interrupted) => 130,
+            Self::Closed => 0,
+            _ => 1,
+        }
+    }
+}
+
+/// Runs the program with the arguments of the process.
+#[must_use]
+pub fn main() -> ExitCode {
+    let options = match Options::try_parse() {
+        Ok(options) => options,
+        Err(error) => {
+            let wanted = !error.use_stderr();
+            // Nobody is left to be told where the terminal is gone.
+            let _ = error.print();
+            return ExitCode::from(if wanted { 0 } else { 2 });
+        }
+    };
+    output::begin_log(&options);
+    let output = Output::new(&options);
+    match dispatch(&options, &output) {
+        Ok(Ending::Done) => ExitCode::SUCCESS,
+        Ok(Ending::Faults) => ExitCode::from(1),
+        Ok(Ending::Partly) => ExitCode::from(3),
+        Err(Failure::Config(errors)) => {
+            output.config_errors(*errors);
+            ExitCode::from(2)
+        }
+        Err(failure) => {
+            if !matches!(failure, Failure::Closed) {
+                output.error(&failure.to_string());
+            }
+            ExitCode::from(failure.code())
+        }
+    }
+}
+
+fn dispatch(options: &Options, output: &Output) -> Result<Ending, Failure> {
+    match &options.command {
+        Command::Init(arguments) => init::init(options, arguments, output),
+        Command::Check(arguments) => check::check(options, arguments, output),
+        Command::Completions { shell } => generate::completions(*shell, output),
+        Command::Man { directory } => generate::man(directory, output),
+        other => {
+            let session = Session::new(options)?;
+            match other {
+                Command::Run(arguments) => run::run(&session, arguments, output),
+                Command::Status(arguments) => status::status(&session, arguments, output),
+                Command::Changes(arguments) => changes::changes(&session, arguments, output),
+                Command::History(arguments) => history::history(&session, arguments, output),
+                Command::Show(arguments) => show::show(&session, arguments, output),
+                Command::Links(arguments) => links::links(&session, arguments, output),
+                Command::Path(arguments) => address::path(&session, arguments, output),
+                Command::Url(arguments) => address::url(&session, arguments, output),
+                Command::Explain(arguments) => explain::explain(&session, arguments, output),
+                Command::Audit(arguments) => audit::audit(&session, arguments, output),
+                Command::Backup { directory } => backup::backup(&session, directory, output),
+                Command::Init(_)
+                | Command::Check(_)
+                | Command::Completions { .. }
+                | Command::Man { .. } => Ok(Ending::Done),
+            }
+        }
+    }
+}

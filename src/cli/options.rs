@@ -1,0 +1,229 @@
+//! The arguments as they are typed.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::model::{ConnectTo, Timestamp};
+
+/// Keeps public documentation as dated commits of Markdown pages and links.
+#[derive(Debug, Parser)]
+#[command(name = "pagelog", version, max_term_width = 100, propagate_version = true)]
+pub(crate) struct Options {
+    /// The configuration
+    #[arg(long, global = true, value_name = "FILE", default_value = "sources.toml")]
+    pub config: PathBuf,
+    /// The archive, instead of the configuration's
+    #[arg(long, global = true, value_name = "DIR")]
+    pub archive: Option<PathBuf>,
+    /// Take this as the time at the start (RFC 3339); waits stay real
+    #[arg(long, global = true, value_name = "TIME", value_parser = Timestamp::parse)]
+    pub clock: Option<Timestamp>,
+    /// Connect to ADDR and PORT instead of HOST and PORT, as curl does
+    #[arg(long, global = true, value_name = "HOST:PORT:ADDR:PORT")]
+    pub connect_to: Vec<ConnectTo>,
+    /// Trust the certificates of this file instead of the system's
+    #[arg(long, global = true, value_name = "FILE")]
+    pub ca_file: Option<PathBuf>,
+    /// Print errors only
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Tell more of what is done; twice for everything
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+    /// When to use colours
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+    /// How the log is written
+    #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
+    pub log_format: LogFormat,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    Text,
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Write a commented sources.toml and make an empty archive
+    Init(InitArguments),
+    /// Validate the configuration and show what a run would read
+    Check(CheckArguments),
+    /// Read the sources once and commit what they say
+    Run(RunArguments),
+    /// Tell how archive and sources stand
+    Status(JsonArguments),
+    /// Tell which pages a run, or the runs between two commits, changed
+    Changes(ChangesArguments),
+    /// List the dated versions of a page
+    History(HistoryArguments),
+    /// Print a page as it is, or as it was
+    Show(ShowArguments),
+    /// Print the link graph
+    Links(LinksArguments),
+    /// Print the path that a URL has in the archive
+    Path(PathArguments),
+    /// Print the URL that a path of the archive belongs to
+    Url(UrlArguments),
+    /// Tell why a URL was read, skipped, kept or refused, run by run
+    Explain(ExplainArguments),
+    /// Check the archive: objects, layout, separation, state
+    Audit(AuditArguments),
+    /// Copy the whole archive, consistently, also during a run
+    Backup {
+        /// Where to; must not exist
+        #[arg(value_name = "DIR")]
+        directory: PathBuf,
+    },
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Write man pages
+    Man {
+        /// Where to; made where it does not exist
+        #[arg(value_name = "DIR")]
+        directory: PathBuf,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArguments {
+    /// Escape capitals in paths, so that no two differ in case only; cannot be changed later
+    #[arg(long)]
+    pub portable_case: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArguments {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct JsonArguments {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    /// Sources to read; all where none is named
+    #[arg(value_name = "SOURCE")]
+    pub sources: Vec<String>,
+    /// Read only sources that are due by their `every`
+    #[arg(long)]
+    pub due: bool,
+    /// End after this time (12h, 30m), with a commit of what was read
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub budget: Option<Duration>,
+    /// Read, and tell what would change, but commit nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ChangesArguments {
+    /// A commit, or two as A..B; the last run on both refs where none is given
+    #[arg(value_name = "REV|A..B")]
+    pub range: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct HistoryArguments {
+    /// URL of the page, with * for any text, or its path in the archive
+    pub url: String,
+    /// Show the difference that each version made
+    #[arg(long)]
+    pub diff: bool,
+    /// The source, where more than one holds the page
+    #[arg(long, value_name = "SOURCE")]
+    pub source: Option<String>,
+    /// Print JSON
+    #[arg(long, conflicts_with = "diff")]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArguments {
+    /// URL of the page, or its path in the archive
+    pub url: String,
+    /// A date (that day's last run), a time, or a commit
+    #[arg(long, value_name = "DATE|REV")]
+    pub at: Option<String>,
+    /// The source, where more than one holds the page
+    #[arg(long, value_name = "SOURCE")]
+    pub source: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LinksArguments {
+    /// Only links of this source
+    #[arg(value_name = "SOURCE")]
+    pub source: Option<String>,
+    /// A date (that day's last run), a time, or a commit
+    #[arg(long, value_name = "DATE|REV")]
+    pub at: Option<String>,
+    /// Print JSON Lines
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PathArguments {
+    /// The URL
+    pub url: String,
+    /// The source; all that cover the URL where none is given
+    #[arg(long, value_name = "SOURCE")]
+    pub source: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UrlArguments {
+    /// Path of a page or links file in the archive
+    pub path: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArguments {
+    /// The URL
+    pub url: String,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AuditArguments {
+    /// Repair what can be made anew: the state, left-over files; accept refs as they are
+    #[arg(long)]
+    pub repair: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    humantime::parse_duration(text).map_err(|error| format!("{error}; write it as 12h, 30m or 90s"))
+}

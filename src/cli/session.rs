@@ -1,0 +1,85 @@
+//! What most commands need: configuration, clock, Git, archive, state.
+
+use crate::archive::Archive;
+use crate::clock::Clock;
+use crate::config::{Config, load};
+use crate::git::{Environment, Git, Interrupt, Network};
+use crate::model::Timestamp;
+use crate::state::State;
+
+use super::Failure;
+use super::options::Options;
+
+/// One call of the program.
+pub(crate) struct Session {
+    pub config: Config,
+    pub clock: Clock,
+    pub git: Git,
+    pub interrupt: Interrupt,
+}
+
+impl Session {
+    pub fn new(options: &Options) -> Result<Self, Failure> {
+        let mut config = load(&options.config).map_err(Box::new)?;
+        if let Some(path) = &options.archive {
+            config.archive.path.clone_from(path);
+        }
+        if !options.connect_to.is_empty() {
+            config.network.connect_to.clone_from(&options.connect_to);
+        }
+        if let Some(file) = &options.ca_file {
+            config.network.ca_file = Some(file.clone());
+        }
+        let absolute = std::path::absolute(&config.archive.path);
+        config.archive.path = absolute.map_err(|error| Failure::File {
+            what: "find",
+            path: config.archive.path.display().to_string(),
+            error,
+        })?;
+        let interrupt = Interrupt::default();
+        let git = git(&config).with_interrupt(interrupt.clone());
+        let clock = options.clock.map_or_else(Clock::system, Clock::starting_at);
+        Ok(Self { config, clock, git, interrupt })
+    }
+
+    /// The archive, which must be there.
+    pub fn archive(&self) -> Result<Archive, Failure> {
+        Ok(Archive::open(&self.config.archive.path)?)
+    }
+
+    /// The archive and what the state knows of it.
+    pub fn archive_and_state(&self) -> Result<(Archive, Option<State>), Failure> {
+        let archive = self.archive()?;
+        let state = State::open_to_read(&archive.state_file())?;
+        Ok((archive, state))
+    }
+
+    /// Time of the command's start.
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Lets Ctrl-C and a request to terminate end the command in good order.
+    pub fn obey_signals(&self) {
+        let interrupt = self.interrupt.clone();
+        // Without a handler the signals end the program at once, which loses nothing.
+        let _ = ctrlc::set_handler(move || interrupt.raise());
+    }
+}
+
+/// The Git client of a configuration.
+pub(crate) fn git(config: &Config) -> Git {
+    let variable = std::env::var_os;
+    let environment = Environment {
+        path: variable("PATH"),
+        home: variable("HOME"),
+        ssh_auth_sock: variable("SSH_AUTH_SOCK"),
+        temporary: variable("TMPDIR"),
+    };
+    let network = Network {
+        proxy: config.network.proxy.clone(),
+        ca_file: config.network.ca_file.clone(),
+        connect_to: config.network.connect_to.clone(),
+    };
+    Git::new(&config.bot, environment, network)
+}

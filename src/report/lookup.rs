@@ -1,0 +1,202 @@
+//! Finding the pages that a person means by a URL, a pattern or a path.
+
+use std::collections::BTreeSet;
+
+use super::ReportError;
+use crate::archive::{Archive, ObjectId, PageEntry, Snapshot, decode_page, pages_changed};
+use crate::config::Config;
+use crate::model::{CaseRule, PageUrl, Source, SourceId, SourceKind, TreePath, Visibility};
+use crate::state::State;
+
+/// Why no page was found, or more than one.
+#[derive(Debug, thiserror::Error)]
+pub enum LookupError {
+    /// No page has or had that address.
+    #[error(
+        "no page of the archive has or had the address {0}; `pagelog explain` tells what is known of it"
+    )]
+    Unknown(String),
+    /// Two sources hold it.
+    #[error("{what} is held by more than one source: {sources}; choose one with --source")]
+    Ambiguous {
+        /// What was asked for.
+        what: String,
+        /// The sources.
+        sources: String,
+    },
+}
+
+/// A page that was meant.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Found {
+    /// Its URL.
+    pub url: String,
+    /// Its place.
+    pub entry: PageEntry,
+    /// The ref it stands on, or stood on last.
+    pub visibility: Visibility,
+}
+
+/// Finds pages by URL, by a pattern with `*`, or by a path in the tree (`pages/…`). Pages
+/// that left the tree are found in its history.
+///
+/// # Errors
+/// There is none, or the archive cannot be read.
+pub fn find_pages(
+    (archive, state): (&Archive, Option<&State>),
+    what: &str,
+    source: Option<&str>,
+) -> Result<Vec<Found>, ReportError> {
+    let mut found = BTreeSet::new();
+    if let Some(entry) = PageEntry::from_page_path(what) {
+        found.extend(at_path(archive, &entry)?);
+    }
+    let canonical = PageUrl::parse(what).map_or_else(|_| what.to_owned(), |url| url.to_string());
+    let wanted = if what.contains('*') { what } else { &canonical };
+    if let Some(state) = state {
+        let rows = if what.contains('*') {
+            state.pages_like(wanted)?
+        } else {
+            state.pages_with_url(wanted)?
+        };
+        for row in rows {
+            let full = format!("pages/{}/{}", row.source, row.path);
+            let Some(entry) = PageEntry::from_page_path(&full) else { continue };
+            let private = row.sketch.is_some();
+            let visibility = if private { Visibility::Private } else { Visibility::Public };
+            found.insert(Found { url: row.url, entry, visibility });
+        }
+    }
+    let of_source = |page: &Found| source.is_none_or(|id| page.entry.source.as_str() == id);
+    found.retain(&of_source);
+    if found.is_empty() {
+        found.extend(in_history(archive, wanted)?);
+        found.retain(of_source);
+    }
+    if found.is_empty() {
+        return Err(LookupError::Unknown(what.to_owned()).into());
+    }
+    Ok(found.into_iter().collect())
+}
+
+/// The page at a path of either tip.
+fn at_path(archive: &Archive, entry: &PageEntry) -> Result<Option<Found>, ReportError> {
+    let heads = archive.heads()?;
+    for visibility in [Visibility::Public, Visibility::Private] {
+        if let Some(page) = Snapshot::open(archive, heads.of(visibility))?.page(entry)? {
+            return Ok(Some(Found { url: page.url.to_string(), entry: entry.clone(), visibility }));
+        }
+    }
+    Ok(None)
+}
+
+/// Pages with that URL (or matching the pattern, or at the path) in older commits, where
+/// they left the tree.
+fn in_history(archive: &Archive, wanted: &str) -> Result<BTreeSet<Found>, ReportError> {
+    let heads = archive.heads()?;
+    let mut found = BTreeSet::new();
+    for visibility in [Visibility::Public, Visibility::Private] {
+        for run in archive.runs(heads.of(visibility))? {
+            let before = Snapshot::open(archive, run.parent)?;
+            for (entry, _) in gone(archive, (run.parent, run.commit))? {
+                let Some(bytes) = before.file(&entry.page_path())? else { continue };
+                let Ok(page) = decode_page(&bytes) else { continue };
+                let url = page.url.to_string();
+                if matches(wanted, &url) || entry.page_path() == wanted {
+                    found.insert(Found { url, entry, visibility });
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+type Gone = Vec<(PageEntry, Option<ObjectId>)>;
+
+fn gone(archive: &Archive, (old, new): (Option<ObjectId>, ObjectId)) -> Result<Gone, ReportError> {
+    if old.is_none() {
+        return Ok(Vec::new());
+    }
+    let changed = pages_changed(archive, old, new)?;
+    Ok(changed.into_iter().filter(|(_, blob)| blob.is_none()).collect())
+}
+
+/// Whether a URL is the wanted one, `*` standing for any text.
+fn matches(wanted: &str, url: &str) -> bool {
+    let mut parts = wanted.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = url.strip_prefix(first) else { return false };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
+    for part in middle {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+/// The paths that a URL has in the sources whose scope it is in.
+#[must_use]
+pub fn paths_of(config: &Config, url: &PageUrl, case: CaseRule) -> Vec<(SourceId, TreePath)> {
+    let mut paths = Vec::new();
+    for source in &config.sources {
+        if !covers(source, url.as_str()) {
+            continue;
+        }
+        let SourceKind::Git(git) = &source.kind else {
+            paths.push((source.id.clone(), TreePath::of_url(url, case)));
+            continue;
+        };
+        for repository in &git.repositories {
+            let file = repository.file_at(&git.mapping, url.as_str());
+            paths.extend(
+                file.map(|file| (source.id.clone(), TreePath::of_file(repository, &file, case))),
+            );
+        }
+    }
+    paths
+}
+
+/// Whether a URL is in the scope of a source, as far as its address tells.
+pub(super) fn covers(source: &Source, url: &str) -> bool {
+    match &source.kind {
+        SourceKind::Site(site) => {
+            let rest = url.split_once("://").map_or("", |(_, rest)| rest);
+            let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+            site.hosts.iter().any(|own| own == host)
+                && site.paths.iter().any(|prefix| format!("/{path}").starts_with(prefix.as_str()))
+                && !site
+                    .skip
+                    .iter()
+                    .any(|skip| regex::Regex::new(skip).is_ok_and(|skip| skip.is_match(url)))
+        }
+        SourceKind::Git(git) => git
+            .repositories
+            .iter()
+            .any(|repository| repository.file_at(&git.mapping, url).is_some()),
+        SourceKind::Feed(feed) => feed.feeds.iter().any(|own| own == url),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::matches;
+
+    #[test]
+    fn a_star_stands_for_any_text() {
+        for (pattern, url, expected) in [
+            ("https://h/a", "https://h/a", true),
+            ("https://h/a", "https://h/ab", false),
+            ("https://h/*", "https://h/a/b", true),
+            ("https://h/*/b", "https://h/a/b", true),
+            ("https://h/*/b", "https://h/a/bc", false),
+            ("*a*b*", "xxaxxbxx", true),
+            ("*a*b*", "xxbxxaxx", false),
+            ("*", "", true),
+        ] {
+            assert_eq!(matches(pattern, url), expected, "{pattern} {url}");
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! How the archive stands.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::ReportError;
+use crate::archive::{Archive, served_signs};
+use crate::config::Config;
+use crate::model::{OutcomeKind, Source, Timestamp, Visibility};
+use crate::state::State;
+
+/// How one source stands.
+#[derive(Clone, Debug, Serialize)]
+pub struct SourceStatus {
+    /// Its id.
+    pub source: String,
+    /// `site`, `git` or `feed`.
+    pub kind: &'static str,
+    /// `public` or `private`.
+    pub visibility: &'static str,
+    /// Its pages in the archive.
+    pub pages: u64,
+    /// Start of the last run that read it in full.
+    pub last_complete: Option<String>,
+    /// Whether `--due` would read it now.
+    pub due: bool,
+    /// What could not be read the last time.
+    pub trouble: Vec<String>,
+    /// How many of its URLs failed when they were last looked at.
+    pub failed: usize,
+}
+
+/// How the archive stands.
+#[derive(Clone, Debug, Serialize)]
+pub struct Status {
+    /// The archive's directory.
+    pub archive: String,
+    /// The last run, in words; `None` before the first.
+    pub last_run: Option<String>,
+    /// Commits on the public ref.
+    pub runs: usize,
+    /// Tip of the public ref.
+    pub public: Option<String>,
+    /// Tip of the private ref.
+    pub private: Option<String>,
+    /// The sources, in order of the configuration.
+    pub sources: Vec<SourceStatus>,
+    /// Ids that have pages but are no longer configured.
+    pub not_configured: Vec<String>,
+    /// Bytes of the archive's objects.
+    pub objects_size: u64,
+    /// Bytes of all packs' largest file.
+    pub largest_pack: u64,
+    /// Bytes of the state and the caches.
+    pub own_size: u64,
+    /// What needs attention.
+    pub warnings: Vec<String>,
+}
+
+/// The largest file that common Git hosts take.
+const HOST_FILE_LIMIT: u64 = 100_000_000;
+
+/// The largest repository that common Git hosts like to see.
+const HOST_REPOSITORY_LIMIT: u64 = 10_000_000_000;
+
+impl Status {
+    /// Gathers how things stand.
+    ///
+    /// # Errors
+    /// Archive or state cannot be read.
+    pub fn of(
+        config: &Config,
+        archive: &Archive,
+        state: Option<&State>,
+        now: Timestamp,
+    ) -> Result<Self, ReportError> {
+        let heads = archive.heads()?;
+        let counts = state.map(State::page_counts).transpose()?.unwrap_or_default();
+        let mut sources = Vec::new();
+        for source in &config.sources {
+            sources.push(source_status(source, state, &counts, now)?);
+        }
+        let configured = |id: &String| config.sources.iter().any(|s| s.id.as_str() == id);
+        let objects = archive.path().join("objects");
+        let mut this = Self {
+            archive: archive.path().display().to_string(),
+            last_run: state.map(last_run).transpose()?.flatten(),
+            runs: archive.runs(heads.public)?.len(),
+            public: heads.public.map(|id| id.to_string()),
+            private: heads.private.map(|id| id.to_string()),
+            sources,
+            not_configured: counts
+                .iter()
+                .map(|(id, _)| id.clone())
+                .filter(|id| !configured(id))
+                .collect(),
+            objects_size: size_of(&objects),
+            largest_pack: largest_in(&objects.join("pack")),
+            own_size: size_of(&archive.path().join("pagelog")),
+            warnings: served_signs(archive.path())
+                .iter()
+                .map(|f| format!("{}: {}", f.place, f.what))
+                .collect(),
+        };
+        this.warn_of_limits();
+        Ok(this)
+    }
+
+    fn warn_of_limits(&mut self) {
+        if self.largest_pack * 10 > HOST_FILE_LIMIT * 8 {
+            let text = "a pack is near or beyond 100 MB; that matters only where packs are copied as files";
+            self.warnings.push(text.to_owned());
+        }
+        if self.objects_size * 10 > HOST_REPOSITORY_LIMIT * 8 {
+            self.warnings.push("the archive is near 10 GB, the limit of common hosts".to_owned());
+        }
+    }
+
+    /// As text.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let mut out = format!("archive     {}\n", self.archive);
+        let last = self.last_run.as_deref().unwrap_or("none yet");
+        let _ = writeln!(out, "last run    {last}\ncommits     {}", self.runs);
+        let size =
+            |bytes: u64| format!("{:.1} MB", bytes.to_string().parse::<f64>().unwrap_or(0.0) / 1e6);
+        let _ = writeln!(
+            out,
+            "size        {} in Git, {} of state and caches",
+            size(self.objects_size),
+            size(self.own_size)
+        );
+        for source in &self.sources {
+            let due = if source.due { "due" } else { "not due" };
+            let last = source.last_complete.as_deref().unwrap_or("never");
+            let _ = writeln!(
+                out,
+                "\n{} ({}, {}): {} pages, {due}\n  last read in full: {last}",
+                source.source, source.kind, source.visibility, source.pages
+            );
+            if source.failed > 0 {
+                let _ = writeln!(out, "  {} URLs failed when last looked at", source.failed);
+            }
+            for trouble in &source.trouble {
+                let _ = writeln!(out, "  {trouble}");
+            }
+        }
+        for id in &self.not_configured {
+            let _ =
+                writeln!(out, "\n{id}: no longer in the configuration; its pages stay as they are");
+        }
+        for warning in &self.warnings {
+            let _ = writeln!(out, "\nwarning: {warning}");
+        }
+        out
+    }
+}
+
+fn source_status(
+    source: &Source,
+    state: Option<&State>,
+    counts: &[(String, u64)],
+    now: Timestamp,
+) -> Result<SourceStatus, ReportError> {
+    let known = state.map(|state| state.source_status(&source.id)).transpose()?.flatten();
+    let due = match (source.every, &known) {
+        (Some(every), Some((last, _))) => now.unix() - last.unix() >= every.as_secs().cast_signed(),
+        _ => true,
+    };
+    let (mut trouble, mut failed) = (Vec::new(), 0);
+    if let Some(state) = state {
+        for upstream in state.upstreams(&source.id)? {
+            trouble.extend(upstream.trouble.map(|why| format!("{}: {why}", upstream.repository)));
+        }
+        failed = state.urls_with(&source.id, OutcomeKind::Failed)?.len();
+    }
+    Ok(SourceStatus {
+        source: source.id.to_string(),
+        kind: source.kind.name(),
+        visibility: match source.visibility {
+            Visibility::Public => "public",
+            Visibility::Private => "private",
+        },
+        pages: counts.iter().find(|(id, _)| id == source.id.as_str()).map_or(0, |(_, n)| *n),
+        last_complete: known.map(|(last, _)| last.to_string()),
+        due,
+        trouble,
+        failed,
+    })
+}
+
+fn last_run(state: &State) -> Result<Option<String>, ReportError> {
+    let run = state.recent_runs(1)?.into_iter().next();
+    Ok(run.map(|run| format!("{} of {}, {}", run.id, run.started, run.phase.name())))
+}
+
+/// Bytes of all files below a directory.
+fn size_of(path: &Path) -> u64 {
+    let Ok(entries) = fs::read_dir(path) else { return 0 };
+    entries
+        .flatten()
+        .map(|entry| match entry.file_type() {
+            Ok(kind) if kind.is_dir() => size_of(&entry.path()),
+            _ => entry.metadata().map_or(0, |data| data.len()),
+        })
+        .sum()
+}
+
+fn largest_in(path: &Path) -> u64 {
+    let Ok(entries) = fs::read_dir(path) else { return 0 };
+    entries
+        .flatten()
+        .filter_map(|entry| entry.metadata().ok())
+        .map(|data| data.len())
+        .max()
+        .unwrap_or(0)
+}

@@ -1,0 +1,84 @@
+//! The end of a pass: everything becomes durable, in order.
+
+use super::pass::{Pass, tips};
+use super::{Effect, Report, RunError};
+use crate::archive::{ArchiveFile, FORMAT_VERSION, NewCommit, RunMessage, SourceLine};
+use crate::extract;
+use crate::model::{UpstreamHead, Visibility};
+
+/// Commits a pass, or gives only its report.
+pub(super) fn finish(mut pass: Pass<'_>, effect: Effect) -> Result<Report, RunError> {
+    let config = pass.context.config;
+    pass.reports.sort_by_key(|report| config.sources.iter().position(|s| s.id == report.source));
+    pass.heads.sort();
+    let ended = pass.context.clock.now();
+    let mut report = Report {
+        run: pass.run,
+        started: pass.started,
+        ended,
+        commits: None,
+        sources: std::mem::take(&mut pass.reports),
+    };
+    let Some(run) = pass.run.filter(|_| effect == Effect::Commit) else { return Ok(report) };
+
+    for visibility in [Visibility::Public, Visibility::Private] {
+        let files = ArchiveFile::all(&config.bot, &config.sources, visibility, pass.archive.case());
+        pass.writer.put_root(visibility, &files)?;
+    }
+    let message = |visibility| RunMessage {
+        started: pass.started,
+        kind: pass.kind,
+        format: FORMAT_VERSION,
+        extractor: extract::VERSION,
+        sources: report
+            .sources
+            .iter()
+            .map(|report| SourceLine {
+                source: report.source.clone(),
+                counts: report.counts,
+                complete: report.is_complete(),
+            })
+            .collect(),
+        upstreams: heads_for(visibility, &pass.heads),
+    };
+    let (public, private) =
+        (message(Visibility::Public).encode(), message(Visibility::Private).encode());
+    let new = NewCommit {
+        bot: &config.bot,
+        started: pass.started,
+        ended,
+        public_message: &public,
+        private_message: &private,
+    };
+    if let Err(error) = pass.check_interrupt() {
+        pass.abandon();
+        return Err(error);
+    }
+    let Pass { context, archive, state, writer, mut record, learnt, caches, .. } = pass;
+    let committed = || -> Result<_, RunError> {
+        let moves = writer.finish(&new)?;
+        state.record_intent(run, (&tips(&moves.new), context.clock.machine()), &learnt)?;
+        archive.move_refs(&moves)?;
+        record.tips = tips(&moves.new);
+        state.record_commit(run, ended, &record)?;
+        Ok(moves)
+    };
+    let moves = committed()?;
+    for (cache, commit) in caches {
+        if let Err(error) = context.git.keep_archived(&cache, &commit) {
+            tracing::warn!(%error, "the cache could not be told what is archived");
+        }
+    }
+    let hex =
+        |id: Option<crate::archive::ObjectId>| id.map(|id| id.to_string()).unwrap_or_default();
+    report.commits = Some((hex(moves.new.public), hex(moves.new.private)));
+    Ok(report)
+}
+
+/// The upstream commits that a ref's message names: those of its own sources, and on the
+/// private ref those of all.
+fn heads_for(visibility: Visibility, heads: &[(Visibility, UpstreamHead)]) -> Vec<UpstreamHead> {
+    let shown =
+        heads.iter().filter(|(of, _)| visibility == Visibility::Private || *of == visibility);
+    shown.map(|(_, head)| head.clone()).collect()
+}

@@ -1,0 +1,345 @@
+//! Reading a Git source: fetch each repository, convert what changed since the commit that
+//! is archived, remove what its tree no longer has.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use super::convert::{Conversion, Item, Job, Rule, convert};
+use super::pass::Pass;
+use super::{RunError, SourceReport};
+use crate::archive::{LeakGuard, PageEntry};
+use crate::discover::Selection;
+use crate::extract::{self, Noise};
+use crate::fetch::{FileKind, Upstream, UpstreamChange};
+use crate::git::{Fetch, FetchError, GitError};
+use crate::model::{
+    GitSource, Outcome, OutcomeKind, Repository, RepositoryFile, Source, SourceId, TreePath,
+};
+use crate::state::UpstreamRow;
+
+/// Begins the reason of pages that were held back because of a private page; they are
+/// looked at again in every run.
+const HELD_BACK: &str = "held back";
+
+/// A repository of a source, with what is needed to turn its files into pages.
+pub(super) struct Reading<'a> {
+    pub source: &'a Source,
+    pub git: &'a GitSource,
+    pub repository: &'a Repository,
+    pub selection: Selection,
+    pub noise: Noise,
+}
+
+impl<'a> Reading<'a> {
+    /// Compiles the rules of a source for one of its repositories. Resolved configurations
+    /// hold no broken pattern; should one, the source reports it.
+    pub fn new(
+        (source, git): (&'a Source, &'a GitSource),
+        repository: &'a Repository,
+    ) -> Result<Self, regex::Error> {
+        let selection = Selection::new(git)?;
+        Ok(Self { source, git, repository, selection, noise: Noise::new(&source.volatile)? })
+    }
+
+    /// What decides how a file becomes a page, as text to compare.
+    pub fn settings(&self) -> String {
+        let Source { licence, profile, volatile, .. } = self.source;
+        let GitSource { paths, skip, mapping, .. } = self.git;
+        format!("1 {:?}", (licence, profile, volatile, paths, skip, mapping))
+    }
+
+    /// The file's place in the archive.
+    pub fn entry(&self, pass: &Pass<'_>, file: &[u8]) -> PageEntry {
+        let path = TreePath::of_file(self.repository, file, pass.archive.case());
+        PageEntry { source: self.source.id.clone(), path }
+    }
+
+    /// The file as something with an address.
+    pub fn file<'f>(&'f self, file: &'f [u8]) -> RepositoryFile<'f> {
+        RepositoryFile { repository: self.repository, mapping: &self.git.mapping, file }
+    }
+
+    /// The file's address for messages and the ledger.
+    fn url(&self, file: &[u8]) -> String {
+        self.file(file).url().map_or_else(
+            |_| format!("{}#{}", self.repository.address(), String::from_utf8_lossy(file)),
+            |url| url.to_string(),
+        )
+    }
+}
+
+/// Reads all repositories of a source.
+pub(super) fn read_source(
+    pass: &mut Pass<'_>,
+    (source, git): (&Source, &GitSource),
+    guard: &mut LeakGuard,
+) -> Result<(), RunError> {
+    let mut report = SourceReport::new(source.id.clone());
+    for repository in &git.repositories {
+        match Reading::new((source, git), repository) {
+            Ok(reading) => read_repository(pass, &reading, guard, &mut report)?,
+            Err(error) => report.fail(format!("{}: {error}", repository.address())),
+        }
+    }
+    pass.report(report);
+    Ok(())
+}
+
+/// The bare cache of an upstream.
+pub(super) fn cache_of(pass: &Pass<'_>, source: &SourceId, repository: &Repository) -> PathBuf {
+    let folder = pass.archive.upstream_folder().join(source.as_str());
+    folder.join(format!("{}.git", repository.tree_root()))
+}
+
+fn read_repository(
+    pass: &mut Pass<'_>,
+    reading: &Reading<'_>,
+    guard: &mut LeakGuard,
+    report: &mut SourceReport,
+) -> Result<(), RunError> {
+    let (source, address) = (reading.source, reading.repository.address());
+    let known = pass.state.upstream(&source.id, address)?;
+    if pass.is_over() {
+        freeze(
+            pass,
+            reading,
+            known,
+            report,
+            "left for a later run: the time of this one is up".to_owned(),
+        );
+        return Ok(());
+    }
+    pass.context.progress.stage(&source.id, &format!("fetching {address}"));
+    let cache = cache_of(pass, &source.id, reading.repository);
+    let commit = match fetch(pass, reading, &cache)? {
+        Ok(commit) => commit,
+        Err(why) => {
+            freeze(pass, reading, known, report, why);
+            return Ok(());
+        }
+    };
+    let upstream = match Upstream::open(&cache) {
+        Ok(upstream) => upstream,
+        Err(error) => {
+            freeze(pass, reading, known, report, error.to_string());
+            return Ok(());
+        }
+    };
+    let settings = reading.settings();
+    let base = match &known {
+        Some(row) if row.settings == settings && row.extractor == extract::VERSION => {
+            let held_back = pass.state.urls_with(&source.id, OutcomeKind::Failed)?;
+            let again = held_back.iter().any(|(_, why)| why.starts_with(HELD_BACK));
+            (!again && upstream.has_commit(&row.commit)).then_some(row)
+        }
+        _ => None,
+    };
+    let changes = match upstream.changes(base.map(|row| row.commit.as_str()), &commit) {
+        Ok(changes) => changes,
+        Err(error) => {
+            freeze(pass, reading, known, report, error.to_string());
+            return Ok(());
+        }
+    };
+    let before = base.map(|row| row.pages);
+    let job = Job { upstream: &upstream, commit: &commit, rule: Rule::Read };
+    let pages = apply(pass, (reading, &job), (changes, before), (guard, report))?;
+    pass.upstream(
+        source,
+        UpstreamRow {
+            source: source.id.clone(),
+            repository: address.to_owned(),
+            commit: commit.clone(),
+            settings,
+            extractor: extract::VERSION,
+            pages,
+            trouble: None,
+        },
+    );
+    pass.caches.push((cache, commit));
+    Ok(())
+}
+
+/// Fetches one repository as one request to its host. The inner error is a reason why it
+/// could not be read, not a fault of the run.
+fn fetch(
+    pass: &mut Pass<'_>,
+    reading: &Reading<'_>,
+    cache: &std::path::Path,
+) -> Result<Result<String, String>, RunError> {
+    let host = reading.repository.endpoint().map(|(host, _)| host.to_owned());
+    if let Some(host) = &host {
+        pass.await_host(host, reading.git.pace)?;
+    }
+    let what =
+        Fetch { repository: reading.repository, branch: reading.git.branch.as_deref(), cache };
+    let fetched = pass.context.git.fetch(what);
+    if let Some(host) = &host {
+        pass.asked_host(host);
+    }
+    match fetched {
+        Ok(commit) => Ok(Ok(commit)),
+        Err(FetchError::Git(GitError::Interrupted)) => Err(RunError::Interrupted),
+        Err(error) => Ok(Err(error.to_string())),
+    }
+}
+
+/// Leaves the pages of a repository that cannot be read as they are, and says why.
+fn freeze(
+    pass: &mut Pass<'_>,
+    reading: &Reading<'_>,
+    known: Option<UpstreamRow>,
+    report: &mut SourceReport,
+    why: String,
+) {
+    let address = reading.repository.address();
+    tracing::warn!(source = %reading.source.id, repository = address, "{why}");
+    report.fail(format!("{address}: {why}"));
+    let row = known.unwrap_or_else(|| UpstreamRow {
+        source: reading.source.id.clone(),
+        repository: address.to_owned(),
+        commit: String::new(),
+        settings: String::new(),
+        extractor: extract::VERSION,
+        pages: 0,
+        trouble: None,
+    });
+    report.counts.not_modified += row.pages;
+    let row = UpstreamRow { trouble: Some(why), ..row };
+    if row.commit.is_empty() {
+        pass.record.upstreams.push(row);
+    } else {
+        pass.upstream(reading.source, row);
+    }
+}
+
+/// Brings the archive's pages of one repository to a snapshot; gives how many there are
+/// then. `before` is how many there were, where `changes` are relative to that; otherwise
+/// `changes` are all files, and pages that are not among them leave.
+pub(super) fn apply(
+    pass: &mut Pass<'_>,
+    (reading, job): (&Reading<'_>, &Job<'_>),
+    (changes, before): (Vec<UpstreamChange>, Option<u64>),
+    (guard, report): (&mut LeakGuard, &mut SourceReport),
+) -> Result<u64, RunError> {
+    let mut items = Vec::new();
+    let mut present = HashSet::new();
+    let counts = report.counts;
+    for change in changes {
+        let Some(item) = sort_out(pass, reading, (change, before.is_none()), report)? else {
+            continue;
+        };
+        present.insert(item.entry.clone());
+        items.push(item);
+    }
+    let touched = items.iter().filter(|item| item.old.is_some()).count() as u64;
+    convert(pass, (reading, job), &items, (guard, report))?;
+    let added = report.counts.added - counts.added;
+    match before {
+        Some(before) => {
+            let removed = report.counts.removed - counts.removed;
+            report.counts.not_modified += before.saturating_sub(removed + touched);
+            Ok((before + added).saturating_sub(removed))
+        }
+        None => Ok(remove_absent(pass, reading, &present, report)? + added),
+    }
+}
+
+/// Decides about one path: gives what is to be converted, and deals with the rest.
+fn sort_out(
+    pass: &mut Pass<'_>,
+    reading: &Reading<'_>,
+    (change, everything): (UpstreamChange, bool),
+    report: &mut SourceReport,
+) -> Result<Option<Item>, RunError> {
+    let source = &reading.source.id;
+    let representation = reading.selection.representation(&change.path);
+    let entry = representation.map(|_| reading.entry(pass, &change.path));
+    let left_out = match change.now {
+        None => None,
+        Some((FileKind::SymbolicLink, _)) => {
+            Some("a symbolic link; what it points to is archived under its own name, if at all")
+        }
+        Some((FileKind::Submodule, _)) => {
+            Some("a submodule: another repository, which is not read")
+        }
+        Some((FileKind::File, blob)) => {
+            let (Some(representation), Some(entry)) = (representation, entry) else {
+                return Ok(None);
+            };
+            let url = reading.url(&change.path);
+            if let Some(since) = pass.state.denied_since(source, &url)? {
+                let outcome = Outcome::new(OutcomeKind::Denied, format!("taken down on {since}"));
+                pass.remove(&entry, &outcome, report)?;
+                pass.learn(source, url, outcome);
+                return Ok(None);
+            }
+            let base = pass.writer.base(reading.source.visibility);
+            let old = base.blob_at(&entry.page_path())?;
+            return Ok(Some(Item { path: change.path, blob, entry, representation, old }));
+        }
+    };
+    let outcome = match left_out {
+        None => Outcome::new(OutcomeKind::Gone, "no longer in the repository"),
+        Some(why) => Outcome::new(OutcomeKind::Skipped, why),
+    };
+    if let Some(entry) = entry.filter(|_| !everything) {
+        pass.remove(&entry, &outcome, report)?;
+    }
+    if outcome.kind == OutcomeKind::Skipped && reading.selection.covers(&change.path) {
+        let url = reading.url(&change.path);
+        report.skipped.push((url.clone(), outcome.reason.clone()));
+        pass.learn(source, url, outcome);
+    }
+    Ok(None)
+}
+
+/// Removes the archived pages of a repository that are not in its snapshot; gives how many
+/// pages it has then.
+fn remove_absent(
+    pass: &mut Pass<'_>,
+    reading: &Reading<'_>,
+    present: &HashSet<PageEntry>,
+    report: &mut SourceReport,
+) -> Result<u64, RunError> {
+    let root = reading.repository.tree_root_for(pass.archive.case());
+    let folder = format!("pages/{}/{root}", reading.source.id);
+    let stored = pass.writer.base(reading.source.visibility).files(&folder)?;
+    let stored: Vec<PageEntry> =
+        stored.iter().filter_map(|(path, _)| PageEntry::from_page_path(path)).collect();
+    let outcome =
+        Outcome::new(OutcomeKind::Gone, "no longer in the repository, or no longer selected");
+    let mut pages = stored.len() as u64;
+    for entry in stored.iter().filter(|entry| !present.contains(*entry)) {
+        if pass.remove(entry, &outcome, report)? {
+            pages -= 1;
+        }
+    }
+    Ok(pages)
+}
+
+/// What becomes of a conversion that gave no page.
+pub(super) fn keep(
+    pass: &mut Pass<'_>,
+    reading: &Reading<'_>,
+    (path, outcome): (&[u8], Outcome),
+    report: &mut SourceReport,
+) {
+    let url = reading.url(path);
+    let told = (url.clone(), outcome.reason.clone());
+    if outcome.kind == OutcomeKind::Failed {
+        report.counts.failed += 1;
+        report.failed.push(told);
+    } else {
+        report.skipped.push(told);
+    }
+    pass.learn(&reading.source.id, url, outcome);
+}
+
+/// The outcome of a page that resembles a private one.
+pub(super) fn held_back(private: &str) -> Conversion {
+    Conversion::Kept(Outcome::new(
+        OutcomeKind::Failed,
+        format!("{HELD_BACK}: it holds more than half of the private page {private}"),
+    ))
+}

@@ -1,0 +1,229 @@
+//! What is done to stored pages before anything is read, each in a commit of its own, so
+//! that what we changed never mixes with what the sources changed.
+//!
+//! * A source that was renamed, or whose visibility changed, moves: its pages are written
+//!   where the configuration now wants them (trailer `Kind: configuration`).
+//! * A source whose rules or whose extractor changed is converted again from what is kept
+//!   of it (trailer `Kind: extractor` or `Kind: configuration`). What is not kept is read
+//!   again by the run itself.
+
+use super::convert::{Job, Rule};
+use super::git::{Reading, apply, cache_of};
+use super::pass::Pass;
+use super::{Context, Effect, RunError, SourceReport, commit};
+use crate::archive::{
+    Archive, ArchiveError, Heads, LeakGuard, PageEntry, Snapshot, Writer, decode_links, sketch,
+};
+use crate::extract;
+use crate::fetch::Upstream;
+use crate::model::{GitSource, RunKind, Source, SourceId, SourceKind, Timestamp, Visibility};
+use crate::state::{State, UpstreamRow};
+
+/// Both refs.
+const REFS: [Visibility; 2] = [Visibility::Public, Visibility::Private];
+
+/// Where pages of a source stand although they belong elsewhere: on a ref, under a name.
+type Misplaced = (Visibility, SourceId);
+
+/// Moves pages of sources that were renamed or changed their ref.
+pub(super) fn move_stored_pages(
+    context: &Context<'_>,
+    archive: &Archive,
+    state: &mut State,
+    started: Timestamp,
+) -> Result<(), RunError> {
+    let heads = archive.heads()?;
+    let mut moves = Vec::new();
+    for source in &context.config.sources {
+        let misplaced = misplaced(archive, heads, source)?;
+        if !misplaced.is_empty() {
+            moves.push((source, misplaced));
+        }
+    }
+    if moves.is_empty() {
+        return Ok(());
+    }
+    let effect = Effect::Commit;
+    let mut pass =
+        Pass::begin(context, (archive, state), RunKind::Configuration, (started, effect))?;
+    for (source, misplaced) in moves {
+        if let Err(error) = move_source(&mut pass, source, &misplaced) {
+            pass.abandon();
+            return Err(error);
+        }
+    }
+    commit::finish(pass, effect).map(drop)
+}
+
+/// Finds pages of a source on the wrong ref or under an old name.
+fn misplaced(archive: &Archive, heads: Heads, source: &Source) -> Result<Vec<Misplaced>, RunError> {
+    let mut found = Vec::new();
+    for visibility in REFS {
+        let Some(tip) = heads.of(visibility) else { continue };
+        let snapshot = Snapshot::open(archive, Some(tip))?;
+        for id in std::iter::once(&source.id).chain(&source.was) {
+            let at_home = visibility == source.visibility && *id == source.id;
+            if !at_home && snapshot.has_directory(&format!("pages/{id}"))? {
+                found.push((visibility, id.clone()));
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn move_source(
+    pass: &mut Pass<'_>,
+    source: &Source,
+    misplaced: &[Misplaced],
+) -> Result<(), RunError> {
+    let mut report = SourceReport::new(source.id.clone());
+    let mut encoder = Writer::encoder(pass.archive);
+    let sources = pass.context.config.sources.iter();
+    let private = sources.filter(|s| s.visibility == Visibility::Private).map(|s| s.id.clone());
+    let guard = LeakGuard::new(private);
+    for (visibility, id) in misplaced {
+        let old = Snapshot::open(pass.archive, pass.archive.heads()?.of(*visibility))?;
+        for (path, _) in old.files(&format!("pages/{id}"))? {
+            pass.check_interrupt()?;
+            let Some(from) = PageEntry::from_page_path(&path) else { continue };
+            let Some(mut page) = old.page(&from)? else { continue };
+            let bytes = old.file(&from.links_path())?.unwrap_or_default();
+            let links = decode_links(&bytes).ok_or_else(|| ArchiveError::Format {
+                place: from.links_path(),
+                why: "not a links file".to_owned(),
+            })?;
+            page.source = source.id.clone();
+            page.licence.clone_from(&source.licence);
+            let to = PageEntry { source: source.id.clone(), path: from.path.clone() };
+            let encoded = encoder.encode(&to, (&page, &links), source.visibility, &guard)?;
+            let sketch = (source.visibility == Visibility::Private).then(|| sketch(&page.body));
+            pass.record.removed.push((from.source.clone(), from.path.to_string()));
+            pass.put((source, &to), encoded, (page.url.to_string(), sketch), &mut report)?;
+        }
+        leave(pass, source, (*visibility, id))?;
+    }
+    if source.visibility == Visibility::Private
+        && misplaced.iter().any(|(v, _)| *v == Visibility::Public)
+    {
+        pass.context.progress.warn(&format!(
+            "{} is private now: its pages left the public ref, but stay in its history until they are purged",
+            source.id
+        ));
+    }
+    pass.report(report);
+    Ok(())
+}
+
+/// Removes what a move left behind.
+fn leave(
+    pass: &mut Pass<'_>,
+    source: &Source,
+    (visibility, id): (Visibility, &SourceId),
+) -> Result<(), RunError> {
+    pass.writer.remove_directory(visibility, &format!("pages/{id}"));
+    if *id != source.id {
+        for visibility in REFS {
+            pass.writer.remove_directory(visibility, &format!("links/{id}"));
+        }
+        pass.state.rename_source(id, &source.id)?;
+    } else if visibility == Visibility::Private {
+        pass.writer.remove_directory(visibility, &format!("links/{id}"));
+    }
+    Ok(())
+}
+
+/// Converts again what is kept of sources whose rules or extractor changed.
+pub(super) fn convert_again(
+    context: &Context<'_>,
+    (archive, state): (&Archive, &mut State),
+    due: &[&Source],
+    (guard, started): (&mut LeakGuard, Timestamp),
+) -> Result<(), RunError> {
+    for kind in [RunKind::Extractor, RunKind::Configuration] {
+        let outdated = outdated(state, due, kind)?;
+        if outdated.is_empty() {
+            continue;
+        }
+        let effect = Effect::Commit;
+        let mut pass = Pass::begin(context, (archive, state), kind, (started, effect))?;
+        let mut converted = 0;
+        for (source, git, rows) in outdated {
+            match convert_source(&mut pass, (source, git), rows, guard) {
+                Ok(n) => converted += n,
+                Err(error) => {
+                    pass.abandon();
+                    return Err(error);
+                }
+            }
+        }
+        if converted == 0 {
+            pass.abandon();
+        } else {
+            commit::finish(pass, effect)?;
+        }
+    }
+    Ok(())
+}
+
+type Outdated<'a> = (&'a Source, &'a GitSource, Vec<UpstreamRow>);
+
+/// The sources with repositories that were converted by other rules.
+fn outdated<'a>(
+    state: &State,
+    due: &[&'a Source],
+    kind: RunKind,
+) -> Result<Vec<Outdated<'a>>, RunError> {
+    let mut found = Vec::new();
+    for source in due {
+        let SourceKind::Git(git) = &source.kind else { continue };
+        let mut rows = Vec::new();
+        for repository in &git.repositories {
+            let Some(row) = state.upstream(&source.id, repository.address())? else { continue };
+            let Ok(reading) = Reading::new((source, git), repository) else { continue };
+            let older = row.extractor != extract::VERSION;
+            // Settings that are not known are those of a state made anew: the run itself
+            // reads everything then.
+            let other = !row.settings.is_empty() && row.settings != reading.settings();
+            let wanted = if kind == RunKind::Extractor { older } else { other && !older };
+            if wanted && !row.commit.is_empty() {
+                rows.push(row);
+            }
+        }
+        if !rows.is_empty() {
+            found.push((*source, git, rows));
+        }
+    }
+    Ok(found)
+}
+
+/// Converts the repositories of one source again; gives how many were kept.
+fn convert_source(
+    pass: &mut Pass<'_>,
+    (source, git): (&Source, &GitSource),
+    rows: Vec<UpstreamRow>,
+    guard: &mut LeakGuard,
+) -> Result<usize, RunError> {
+    let mut report = SourceReport::new(source.id.clone());
+    let mut converted = 0;
+    for row in rows {
+        let repository = git.repositories.iter().find(|r| r.address() == row.repository);
+        let Some(Ok(reading)) = repository.map(|r| Reading::new((source, git), r)) else {
+            continue;
+        };
+        let cache = cache_of(pass, &source.id, reading.repository);
+        let kept = Upstream::open(&cache).ok().filter(|upstream| upstream.has_commit(&row.commit));
+        let changes = kept.as_ref().and_then(|upstream| upstream.changes(None, &row.commit).ok());
+        let (Some(upstream), Some(changes)) = (kept, changes) else {
+            report.counts.not_modified += row.pages;
+            report.fail(format!("{}: not kept, so it is read again", row.repository));
+            continue;
+        };
+        let job = Job { upstream: &upstream, commit: &row.commit, rule: Rule::Again };
+        let pages = apply(pass, (&reading, &job), (changes, None), (guard, &mut report))?;
+        let settings = reading.settings();
+        pass.upstream(source, UpstreamRow { settings, extractor: extract::VERSION, pages, ..row });
+        converted += 1;
+    }
+    pass.report(report);
+    Ok(converted)
+}

@@ -1,0 +1,202 @@
+//! One pass over sources that ends in one commit on each ref.
+
+use std::collections::BTreeMap;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{Context, Effect, RunError, SourceReport};
+use crate::archive::{Archive, EncodedPage, Heads, PageEntry, Replaced, Writer};
+use crate::model::{
+    Outcome, OutcomeKind, RunId, RunKind, Source, SourceId, Timestamp, Tips, UpstreamHead,
+    Visibility,
+};
+use crate::state::{CommitRecord, LedgerEntry, PageRow, State, UpstreamRow};
+
+/// Who is told how a run goes. Called from the thread that runs it.
+pub trait Progress {
+    /// A stage of a source begins: fetching, converting.
+    fn stage(&self, source: &SourceId, what: &str);
+    /// So many of so many documents of the stage are done.
+    fn advance(&self, done: usize, total: usize);
+    /// Something that a person should know at once.
+    fn warn(&self, message: &str);
+}
+
+/// Everything that a pass gathers until it commits.
+pub(super) struct Pass<'a> {
+    pub context: &'a Context<'a>,
+    pub archive: &'a Archive,
+    pub state: &'a mut State,
+    pub writer: Writer,
+    pub kind: RunKind,
+    pub started: Timestamp,
+    pub run: Option<RunId>,
+    pub record: CommitRecord,
+    pub learnt: Vec<LedgerEntry>,
+    pub reports: Vec<SourceReport>,
+    pub heads: Vec<(Visibility, UpstreamHead)>,
+    pub caches: Vec<(std::path::PathBuf, String)>,
+    hosts: BTreeMap<String, Instant>,
+    deadline: Option<Instant>,
+}
+
+impl<'a> Pass<'a> {
+    /// Begins a pass on top of the refs as they are.
+    pub fn begin(
+        context: &'a Context<'a>,
+        (archive, state): (&'a Archive, &'a mut State),
+        kind: RunKind,
+        (started, effect): (Timestamp, Effect),
+    ) -> Result<Self, RunError> {
+        let heads = archive.heads()?;
+        let run = match effect {
+            Effect::Commit => Some(state.begin_run(kind, started, &tips(&heads))?),
+            Effect::DryRun => None,
+        };
+        Ok(Self {
+            context,
+            archive,
+            writer: Writer::new(archive, heads)?,
+            state,
+            kind,
+            started,
+            run,
+            record: CommitRecord::default(),
+            learnt: Vec::new(),
+            reports: Vec::new(),
+            heads: Vec::new(),
+            caches: Vec::new(),
+            hosts: BTreeMap::new(),
+            deadline: None,
+        })
+    }
+
+    /// Sets the longest time of the pass; the configuration's where `None`.
+    pub fn limit(&mut self, budget: Option<Duration>) {
+        let budget = budget.unwrap_or(self.context.config.run.budget);
+        self.deadline = self.context.clock.monotonic().checked_add(budget);
+    }
+
+    /// Whether the time is up.
+    pub fn is_over(&self) -> bool {
+        self.deadline.is_some_and(|end| self.context.clock.monotonic() >= end)
+    }
+
+    /// Forgets the pass. Should the state fail as well, the next run forgets it.
+    pub fn abandon(self) {
+        if let Some(run) = self.run
+            && let Err(error) = self.state.abandon_run(run)
+        {
+            tracing::warn!(%error, "the run could not be marked as abandoned");
+        }
+    }
+
+    /// Fails where somebody asked to stop.
+    pub fn check_interrupt(&self) -> Result<(), RunError> {
+        if self.context.interrupt.is_raised() { Err(RunError::Interrupted) } else { Ok(()) }
+    }
+
+    /// Puts a page and counts what that did.
+    pub fn put(
+        &mut self,
+        (source, entry): (&Source, &PageEntry),
+        encoded: EncodedPage,
+        (url, sketch): (String, Option<Vec<u64>>),
+        report: &mut SourceReport,
+    ) -> Result<Replaced, RunError> {
+        let blob = encoded.page_id().to_string();
+        let replaced = self.writer.put(entry, encoded)?;
+        let kind = match replaced {
+            Replaced::Same => OutcomeKind::Same,
+            Replaced::Nothing | Replaced::Other => OutcomeKind::Changed,
+        };
+        match replaced {
+            Replaced::Same => report.counts.same += 1,
+            Replaced::Other => report.counts.changed += 1,
+            Replaced::Nothing => report.counts.added += 1,
+        }
+        if kind == OutcomeKind::Changed {
+            self.record.pages.push(PageRow {
+                source: source.id.clone(),
+                path: entry.path.to_string(),
+                url: url.clone(),
+                blob,
+                sketch,
+                run: self.run.unwrap_or(RunId(0)),
+            });
+        }
+        let reason = if replaced == Replaced::Nothing { "added" } else { "" };
+        self.learn(&source.id, url, Outcome::new(kind, reason));
+        Ok(replaced)
+    }
+
+    /// Removes a page, if there is one, and counts it.
+    pub fn remove(
+        &mut self,
+        entry: &PageEntry,
+        outcome: &Outcome,
+        report: &mut SourceReport,
+    ) -> Result<bool, RunError> {
+        if !self.writer.remove(entry)? {
+            return Ok(false);
+        }
+        report.counts.removed += 1;
+        let path = entry.path.to_string();
+        if let Some(row) = self.state.page_at(&entry.source, &path)? {
+            self.learn(&entry.source, row.url, outcome.clone());
+        }
+        self.record.removed.push((entry.source.clone(), path));
+        Ok(true)
+    }
+
+    /// Adds to what the run learnt.
+    pub fn learn(&mut self, source: &SourceId, url: String, outcome: Outcome) {
+        self.learnt.push(LedgerEntry { source: source.clone(), url, outcome });
+    }
+
+    /// Notes which upstream commit is archived with this pass.
+    pub fn upstream(&mut self, source: &Source, row: UpstreamRow) {
+        let head = UpstreamHead {
+            source: row.source.clone(),
+            repository: row.repository.clone(),
+            commit: row.commit.clone(),
+        };
+        self.heads.push((source.visibility, head));
+        self.record.upstreams.push(row);
+    }
+
+    /// Ends a source.
+    pub fn report(&mut self, report: SourceReport) {
+        if self.kind == RunKind::Read {
+            self.record.sources.push((report.source.clone(), self.started, report.is_complete()));
+        }
+        self.reports.push(report);
+    }
+
+    /// Waits until a host may be asked again.
+    pub fn await_host(&self, host: &str, pace: Duration) -> Result<(), RunError> {
+        let Some(last) = self.hosts.get(host) else { return Ok(()) };
+        let until = *last + pace;
+        loop {
+            self.check_interrupt()?;
+            let left = until.saturating_duration_since(self.context.clock.monotonic());
+            if left.is_zero() {
+                return Ok(());
+            }
+            thread::sleep(left.min(Duration::from_millis(50)));
+        }
+    }
+
+    /// Notes that a request to a host has just ended.
+    pub fn asked_host(&mut self, host: &str) {
+        self.hosts.insert(host.to_owned(), self.context.clock.monotonic());
+    }
+}
+
+/// Refs as the state keeps them.
+pub(super) fn tips(heads: &Heads) -> Tips {
+    Tips {
+        public: heads.public.map(|id| id.to_string()),
+        private: heads.private.map(|id| id.to_string()),
+    }
+}

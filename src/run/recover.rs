@@ -1,0 +1,254 @@
+//! What is done first, under the run lock: whatever a killed run left is finished or
+//! forgotten, and the state is brought into step with the archive.
+
+use std::collections::HashMap;
+
+use super::pass::tips;
+use super::{Context, RunError};
+use crate::archive::{
+    Archive, ArchiveError, ArchivedRun, Heads, ObjectId, PRIVATE_REF, PUBLIC_REF, PageEntry,
+    RefMove, RunLock, Snapshot, decode_denied, decode_page, pages_changed, ref_fault, sketch,
+};
+use crate::model::{RunId, RunKind, SourceId, Tips, Visibility};
+use crate::state::{CommitRecord, PageRow, RunRow, State, UpstreamRow};
+
+/// The archive of a run, under its lock.
+pub(super) struct Scene<'a> {
+    pub context: &'a Context<'a>,
+    pub archive: &'a Archive,
+    pub lock: &'a RunLock,
+}
+
+/// Brings everything into step.
+pub(super) fn recover(scene: &Scene<'_>, state: &mut State) -> Result<(), RunError> {
+    let archive = scene.archive;
+    archive.remove_temporary_packs(scene.lock)?;
+    if let Some(intent) = state.unfinished_intent()? {
+        finish_intent(scene, state, &intent)?;
+    }
+    state.abandon_open_runs()?;
+    let (known, found) = (state.tips()?, archive.heads()?);
+    if known == tips(&found) {
+        return Ok(());
+    }
+    if known == Tips::default()
+        && state.recent_runs(1)?.iter().all(|run| run.new == Tips::default())
+    {
+        return rebuild(archive, state);
+    }
+    for (name, known, found) in
+        [(PUBLIC_REF, &known.public, found.public), (PRIVATE_REF, &known.private, found.private)]
+    {
+        refuse_moved_ref(name, known.as_deref(), found)?;
+    }
+    Ok(())
+}
+
+/// Accepts the refs as they are, whatever moved them: forgets unfinished intents and makes
+/// the state anew. Gives how many pages it now knows.
+///
+/// # Errors
+/// The archive cannot be read or the state cannot be written.
+pub fn accept_refs(archive: &Archive, state: &mut State) -> Result<usize, RunError> {
+    while let Some(intent) = state.unfinished_intent()? {
+        state.abandon_run(intent.id)?;
+    }
+    rebuild(archive, state)?;
+    let counts = state.page_counts()?;
+    Ok(counts.iter().map(|(_, n)| usize::try_from(*n).unwrap_or(usize::MAX)).sum())
+}
+
+/// Rolls a run forward whose refs may or may not have moved.
+fn finish_intent(scene: &Scene<'_>, state: &mut State, intent: &RunRow) -> Result<(), RunError> {
+    let (archive, context) = (scene.archive, scene.context);
+    if let Some(at) = intent.intent_at {
+        archive.remove_own_ref_locks(at)?;
+    }
+    let (old, new) = (heads(&intent.old)?, heads(&intent.new)?);
+    let found = archive.heads()?;
+    let reached = |found, old, new| found == old || found == new;
+    let both = reached(found.public, old.public, new.public)
+        && reached(found.private, old.private, new.private);
+    if !both {
+        refuse_moved_ref(PUBLIC_REF, intent.old.public.as_deref(), found.public)?;
+        refuse_moved_ref(PRIVATE_REF, intent.old.private.as_deref(), found.private)?;
+    }
+    if !archive.has_commits(&new) {
+        // The disk lost what was said to be on it: the run never was.
+        state.abandon_run(intent.id)?;
+        return Ok(());
+    }
+    if found != new {
+        archive.move_refs(&RefMove { old: found, new })?;
+    }
+    let mut record = CommitRecord { tips: intent.new.clone(), ..CommitRecord::default() };
+    for visibility in [Visibility::Public, Visibility::Private] {
+        let Some(tip) = new.of(visibility) else { continue };
+        let (pages, removed) =
+            differences(archive, (visibility, old.of(visibility), tip), intent.id)?;
+        record.pages.extend(pages);
+        record.removed.extend(removed);
+    }
+    record
+        .removed
+        .retain(|gone| !record.pages.iter().any(|p| p.source == gone.0 && p.path == gone.1));
+    let upstreams = last_upstreams(archive, state)?;
+    record.upstreams = upstreams;
+    state.record_commit(intent.id, context.clock.now(), &record)?;
+    tracing::info!(run = %intent.id, "finished the run that was killed while it committed");
+    Ok(())
+}
+
+/// Fails where a ref is not where the state says.
+fn refuse_moved_ref(
+    name: &str,
+    known: Option<&str>,
+    found: Option<ObjectId>,
+) -> Result<(), RunError> {
+    let shown = |id: Option<&str>| id.unwrap_or("no commit").to_owned();
+    let found = found.map(|id| id.to_string());
+    if known == found.as_deref() {
+        return Ok(());
+    }
+    let moved = ArchiveError::RefMoved {
+        name: name.to_owned(),
+        expected: shown(known),
+        found: shown(found.as_deref()),
+    };
+    Err(moved.into())
+}
+
+fn heads(tips: &Tips) -> Result<Heads, RunError> {
+    let id = |hex: &Option<String>| {
+        let parsed = hex.as_ref().map(|hex| ObjectId::from_hex(hex.as_bytes())).transpose();
+        parsed.map_err(|error| ArchiveError::Format {
+            place: "the state".to_owned(),
+            why: error.to_string(),
+        })
+    };
+    Ok(Heads { public: id(&tips.public)?, private: id(&tips.private)? })
+}
+
+/// Makes the state anew from the archive.
+fn rebuild(archive: &Archive, state: &mut State) -> Result<(), RunError> {
+    let found = archive.heads()?;
+    let mut numbers = HashMap::new();
+    let public = archive.runs(found.public)?;
+    let private = archive.runs(found.private)?;
+    let mut private = private.iter().rev();
+    for run in public.iter().rev() {
+        let beside = private.next().map(|run| run.commit.to_string());
+        let new = Tips { public: Some(run.commit.to_string()), private: beside };
+        let kind = run.message.as_ref().map_or(RunKind::Read, |message| message.kind);
+        let id = state.restore_run(kind, (run.started, run.ended), &new)?;
+        numbers.entry(run.started).or_insert(id);
+    }
+    state.forget_pages()?;
+    for visibility in [Visibility::Public, Visibility::Private] {
+        let Some(tip) = found.of(visibility) else { continue };
+        let (mut pages, _) = differences(archive, (visibility, None, tip), RunId(0))?;
+        let retrieved = Snapshot::open(archive, Some(tip))?;
+        for row in &mut pages {
+            let id = ObjectId::from_hex(row.blob.as_bytes()).ok();
+            let page = id
+                .and_then(|id| retrieved.read(id).ok())
+                .and_then(|bytes| decode_page(&bytes).ok());
+            row.run =
+                page.and_then(|page| numbers.get(&page.retrieved).copied()).unwrap_or(RunId(0));
+        }
+        state.restore_pages(&pages)?;
+    }
+    for upstream in last_upstreams(archive, state)? {
+        state.restore_upstream(&upstream)?;
+    }
+    let denied = Snapshot::open(archive, found.private)?.file("denied.tsv")?.unwrap_or_default();
+    let denied: Vec<_> =
+        decode_denied(&denied).into_iter().map(|d| (d.source, d.url, d.since)).collect();
+    state.restore_denied(&denied)?;
+    state.record_tips(&tips(&found))?;
+    Ok(())
+}
+
+type Differences = (Vec<PageRow>, Vec<(SourceId, String)>);
+
+/// Pages that are new, changed or gone between two commits of a ref.
+fn differences(
+    archive: &Archive,
+    (visibility, old, new): (Visibility, Option<ObjectId>, ObjectId),
+    run: RunId,
+) -> Result<Differences, RunError> {
+    let snapshot = Snapshot::open(archive, Some(new))?;
+    let (mut pages, mut removed) = (Vec::new(), Vec::new());
+    for (entry, blob) in pages_changed(archive, old, new)? {
+        match blob {
+            None => removed.push((entry.source, entry.path.to_string())),
+            Some(blob) => pages.push(page_row(&snapshot, (visibility, entry), blob, run)?),
+        }
+    }
+    Ok((pages, removed))
+}
+
+fn page_row(
+    snapshot: &Snapshot,
+    (visibility, entry): (Visibility, PageEntry),
+    blob: ObjectId,
+    run: RunId,
+) -> Result<PageRow, RunError> {
+    let page = decode_page(&snapshot.read(blob)?)
+        .map_err(|why| ArchiveError::Format { place: entry.page_path(), why: why.to_string() })?;
+    Ok(PageRow {
+        source: entry.source,
+        path: entry.path.to_string(),
+        url: page.url.to_string(),
+        blob: blob.to_string(),
+        sketch: (visibility == Visibility::Private).then(|| sketch(&page.body)),
+        run,
+    })
+}
+
+/// The upstream commits that the archive's messages name last. What they were converted
+/// with is not known, so the next run converts everything once.
+fn last_upstreams(archive: &Archive, state: &State) -> Result<Vec<UpstreamRow>, RunError> {
+    let runs: Vec<ArchivedRun> = archive.runs(archive.heads()?.private)?;
+    let mut rows: HashMap<(SourceId, String), UpstreamRow> = HashMap::new();
+    for run in runs {
+        let Some(message) = run.message else { continue };
+        for head in message.upstreams {
+            let key = (head.source.clone(), head.repository.clone());
+            if rows.contains_key(&key) {
+                continue;
+            }
+            let known = state.upstream(&head.source, &head.repository)?;
+            let same = known.filter(|row| row.commit == head.commit);
+            rows.insert(
+                key,
+                same.unwrap_or(UpstreamRow {
+                    source: head.source,
+                    repository: head.repository,
+                    commit: head.commit,
+                    settings: String::new(),
+                    extractor: message.extractor,
+                    pages: 0,
+                    trouble: None,
+                }),
+            );
+        }
+    }
+    let mut rows: Vec<UpstreamRow> = rows.into_values().collect();
+    rows.sort_by(|a, b| (&a.source, &a.repository).cmp(&(&b.source, &b.repository)));
+    Ok(rows)
+}
+
+/// Faults between the refs and the state, for `audit`.
+///
+/// # Errors
+/// The state or the refs cannot be read.
+pub fn state_faults(
+    archive: &Archive,
+    state: &State,
+) -> Result<Vec<crate::archive::Fault>, RunError> {
+    let (known, found) = (heads(&state.tips()?)?, archive.heads()?);
+    let public = ref_fault(PUBLIC_REF, known.public, found.public);
+    let private = ref_fault(PRIVATE_REF, known.private, found.private);
+    Ok(public.into_iter().chain(private).collect())
+}
