@@ -1,1 +1,11 @@
-//! All integration tests, in one binary.
+//! All integration tests, in one binary: a folder an area.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking, its helpers too"
+)]
+
+mod git_source;
+mod support;

@@ -1,0 +1,3 @@
+//! Git sources: from upstream commits to dated commits.
+
+mod steps;

@@ -1,0 +1,9 @@
+//! The environment of a test: a temporary folder with upstream repositories, a
+//! configuration, and the program, which sees nothing of the machine's Git settings.
+
+pub mod shared;
+pub mod upstream;
+pub mod world;
+
+pub use upstream::Upstream;
+pub use world::{Outcome, World};
