@@ -159,9 +159,22 @@ mod tests {
             ms.date: 10/22/2025\n\
             ms.custom:\n  - one-two\n  - three\n\
             zone_pivot_groups:\n  - client\n\
+            # Customer intent: As an operator, I want to see nodes grow.\n\
             titleSuffix: Example Service\n"
         );
         assert!(read.notes.is_empty());
+    }
+
+    #[test]
+    fn comments_on_their_own_line_stay() {
+        let block = "# first\na: |\n  text\n  # text too\n# second\nb:\n  - 1\n  # third\n  - 2\n\
+            c: \"one\n  # in quotes\"\nd: plain # trailing\n   # last  \n";
+        assert_eq!(
+            read(block, &Noise::default()).upstream,
+            "# first\na: \"text\\n# text too\\n\"\n# second\nb:\n  - 1\n  - 2\n# third\n\
+            c: \"one # in quotes\"\nd: plain\n# last\n"
+        );
+        assert_eq!(read("# only\n", &Noise::default()).upstream, "# only\n");
     }
 
     #[test]

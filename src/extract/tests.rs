@@ -44,7 +44,7 @@ fn a_whole_document() {
     let noise = Noise::new(&Volatile { keys: vec![], patterns }).unwrap();
     let found = run(text.as_bytes(), Markup::Markdown, &noise).unwrap();
     assert_eq!(found.title, "Scale");
-    assert_eq!(found.upstream, "ms.date: 10/22/2025\n");
+    assert_eq!(found.upstream, "ms.date: 10/22/2025\n# intent\n");
     assert_eq!(found.body, "# Scale nodes\n\nSee [the limits](limits.md).  \n");
     assert_eq!(found.links.len(), 1);
     assert_eq!(found.links[0].to.as_str(), "https://base.example/dir/limits.md");

@@ -1,7 +1,10 @@
 //! Front matter as a tree, and the one way it is written: block style, two spaces a level,
-//! keys in their order, scalars by the rule of [`crate::model::yaml`].
+//! keys in their order, scalars by the rule of [`crate::model::yaml`]. Comments that have a
+//! line of their own are kept, each before the top-level key that follows it; publishers say
+//! in them what a page is for.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
@@ -15,9 +18,14 @@ const MAX_KEY: usize = 1_000;
 /// A value of front matter. Scalars and keys are in their canonical form already.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Node {
-    Scalar { written: String, text: String },
+    Scalar {
+        written: String,
+        text: String,
+    },
     List(Vec<Node>),
     Map(Mapping),
+    /// A line of its own among the keys of the top level; its key is the whole line.
+    Comment,
 }
 
 /// Keys as they are written, with their values.
@@ -45,15 +53,26 @@ pub(super) enum Unread {
 pub(super) fn parse(text: &str) -> Result<(Mapping, Vec<String>), Unread> {
     let mut builder = Builder::default();
     for event in Parser::new_from_str(text) {
-        let (event, _) = event.map_err(|error| Unread::Syntax(error.marker().line()))?;
+        let (event, span) = event.map_err(|error| Unread::Syntax(error.marker().line()))?;
+        builder.line = span.start.line();
+        if matches!(event, Event::Scalar(..)) {
+            let last = span.end.line() + usize::from(span.end.col() > 0);
+            builder.scalars.push(builder.line..last);
+        }
         builder.event(event)?;
     }
-    match builder.root {
-        None => Ok((Mapping::new(), Vec::new())),
-        Some(Node::Map(map)) => Ok((map, builder.doubled)),
-        Some(Node::Scalar { written, .. }) if written == "null" => Ok((Mapping::new(), Vec::new())),
-        Some(_) => Err(Unread::NotMapping),
+    let mut map = match builder.root.take() {
+        Some(Node::Map(map)) => map,
+        None => Mapping::new(),
+        Some(Node::Scalar { written, .. }) if written == "null" => Mapping::new(),
+        Some(_) => return Err(Unread::NotMapping),
+    };
+    for (line, comment) in builder.comments(text) {
+        let later = |(key, _): &(String, Node)| builder.keys.get(key).is_some_and(|at| *at > line);
+        let place = map.iter().position(later).unwrap_or(map.len());
+        map.insert(place, (comment, Node::Comment));
     }
+    Ok((map, builder.doubled))
 }
 
 /// Writes a mapping as lines, each ended by a newline; empty for an empty mapping.
@@ -75,9 +94,32 @@ struct Builder {
     root: Option<Node>,
     doubled: Vec<String>,
     documents: usize,
+    /// Line of the event at hand, from 1.
+    line: usize,
+    /// Lines that scalars stand on: what looks like a comment there is text.
+    scalars: Vec<Range<usize>>,
+    /// Keys of the top level with the line of their first mention.
+    keys: BTreeMap<String, usize>,
 }
 
 impl Builder {
+    /// Comments on lines of their own, with their line.
+    fn comments(&self, text: &str) -> Vec<(usize, String)> {
+        let comment = |(number, line): (usize, &str)| {
+            let line = line.trim_matches([' ', '\t']);
+            let is_text = || {
+                // Scalars come in order: the last one that begins here or before decides.
+                let after = self.scalars.partition_point(|range| range.start <= number);
+                self.scalars[..after].last().is_some_and(|range| range.contains(&number))
+            };
+            if !line.starts_with('#') || is_text() {
+                return None;
+            }
+            Some((number, line.replace(char::is_control, " ")))
+        };
+        text.split('\n').enumerate().filter_map(|(n, line)| comment((n + 1, line))).collect()
+    }
+
     fn event(&mut self, event: Event<'_>) -> Result<(), Unread> {
         match event {
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => Ok(()),
@@ -115,6 +157,7 @@ impl Builder {
     }
 
     fn add(&mut self, node: Node) -> Result<(), Unread> {
+        let depth = self.open.len();
         match self.open.last_mut() {
             None => self.root = Some(node),
             Some(Open::List(items)) => items.push(node),
@@ -129,6 +172,9 @@ impl Builder {
                     }
                 }
                 (None, Node::Scalar { written, .. }) if written.len() <= MAX_KEY => {
+                    if depth == 1 {
+                        self.keys.entry(written.clone()).or_insert(self.line);
+                    }
                     *key = Some(written);
                 }
                 (None, _) => return Err(Unread::Key),
@@ -157,6 +203,10 @@ fn write_map(map: &Mapping, indent: usize, out: &mut String) {
             push_indent(indent, out);
         }
         out.push_str(key);
+        if *value == Node::Comment {
+            out.push('\n');
+            continue;
+        }
         out.push(':');
         match value {
             Node::List(items) if !items.is_empty() => {
@@ -198,6 +248,8 @@ fn write_short(node: &Node, out: &mut String) {
         Node::Scalar { written, .. } => written,
         Node::List(_) => "[]",
         Node::Map(_) => "{}",
+        // Stands among keys only, where it is written by itself.
+        Node::Comment => "null",
     });
     out.push('\n');
 }
@@ -257,7 +309,7 @@ mod tests {
             ("x: |-\n  one\n  two", "x: \"one\\ntwo\"\n"),
             ("'a b': c # d", "a b: c\n"),
             ("\"a: b\": c", "\"a: b\": c\n"),
-            ("# only\n\n# comments", ""),
+            ("# only\n\n# comments", "# only\n# comments\n"),
             ("", ""),
             ("~", ""),
         ];
