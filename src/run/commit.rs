@@ -54,10 +54,12 @@ pub(super) fn finish(mut pass: Pass<'_>, effect: Effect) -> Result<Report, RunEr
         pass.abandon();
         return Err(error);
     }
+    tracing::info!(kind = ?pass.kind, "committing");
     let Pass { context, archive, state, writer, mut record, learnt, caches, .. } = pass;
     let committed = || -> Result<_, RunError> {
         let moves = writer.finish(&new)?;
         state.record_intent(run, (&tips(&moves.new), context.clock.machine()), &learnt)?;
+        tracing::info!("objects and intent are on disk");
         archive.move_refs(&moves)?;
         record.tips = tips(&moves.new);
         state.record_commit(run, ended, &record)?;

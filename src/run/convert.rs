@@ -125,6 +125,7 @@ pub(super) fn convert(
         }
         Ok(())
     })?;
+    tracing::info!(source = %reading.source.id, documents = items.len(), "converted");
     for (url, sketch) in sketches {
         guard.add(&url, &sketch);
     }

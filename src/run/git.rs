@@ -118,6 +118,7 @@ fn read_repository(
             return Ok(());
         }
     };
+    tracing::info!(source = %source.id, repository = address, commit, "fetched");
     let upstream = match Upstream::open(&cache) {
         Ok(upstream) => upstream,
         Err(error) => {

@@ -1,13 +1,13 @@
 //! One pass over sources that ends in one commit on each ref.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{Context, Effect, RunError, SourceReport};
 use crate::archive::{Archive, EncodedPage, Heads, PageEntry, Replaced, Writer};
 use crate::model::{
-    Outcome, OutcomeKind, RunId, RunKind, Source, SourceId, Timestamp, Tips, UpstreamHead,
+    Note, Outcome, OutcomeKind, RunId, RunKind, Source, SourceId, Timestamp, Tips, UpstreamHead,
     Visibility,
 };
 use crate::state::{CommitRecord, LedgerEntry, PageRow, State, UpstreamRow};
@@ -36,6 +36,7 @@ pub(super) struct Pass<'a> {
     pub reports: Vec<SourceReport>,
     pub heads: Vec<(Visibility, UpstreamHead)>,
     pub caches: Vec<(std::path::PathBuf, String)>,
+    folded: HashMap<(SourceId, String), String>,
     hosts: BTreeMap<String, Instant>,
     deadline: Option<Instant>,
 }
@@ -66,6 +67,7 @@ impl<'a> Pass<'a> {
             reports: Vec::new(),
             heads: Vec::new(),
             caches: Vec::new(),
+            folded: HashMap::new(),
             hosts: BTreeMap::new(),
             deadline: None,
         })
@@ -125,9 +127,35 @@ impl<'a> Pass<'a> {
                 run: self.run.unwrap_or(RunId(0)),
             });
         }
+        if replaced == Replaced::Nothing {
+            self.note_case_siblings(entry, &url, report)?;
+        }
         let reason = if replaced == Replaced::Nothing { "added" } else { "" };
         self.learn(&source.id, url, Outcome::new(kind, reason));
         Ok(replaced)
+    }
+
+    /// Notes where a new page's path differs from another one's in case only: a checkout on
+    /// a file system that ignores case can hold only one of them.
+    fn note_case_siblings(
+        &mut self,
+        entry: &PageEntry,
+        url: &str,
+        report: &mut SourceReport,
+    ) -> Result<(), RunError> {
+        let path = entry.path.as_str();
+        let key = (entry.source.clone(), path.to_ascii_lowercase());
+        let new = self.folded.insert(key, path.to_owned());
+        let stored = self.state.case_siblings(&entry.source, path)?;
+        let removed =
+            |other: &String| self.record.removed.contains(&(entry.source.clone(), other.clone()));
+        for other in new.into_iter().chain(stored.into_iter().filter(|other| !removed(other))) {
+            if other != path {
+                let note = format!("its path differs from {other} in case only");
+                report.notes.push((url.to_owned(), Note(note)));
+            }
+        }
+        Ok(())
     }
 
     /// Removes a page, if there is one, and counts it.

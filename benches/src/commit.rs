@@ -1,0 +1,169 @@
+//! One commit of many pages, beside `git fast-import` fed the same files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::Arguments;
+use crate::corpus::{self, configure, fast_import, pagelog};
+use crate::measure::{Cost, git, isolated, median, size};
+
+const FIRST: &str = "2026-11-30T02:00:00Z";
+const NEXT: &str = "2026-12-01T02:00:00Z";
+
+/// What one method cost, round by round.
+#[derive(Default)]
+struct Method {
+    name: &'static str,
+    first: Vec<Cost>,
+    next: Vec<Cost>,
+    bytes: u64,
+}
+
+/// First commit of all pages, then 1 % of them changed.
+pub fn run(arguments: &Arguments) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    let versions = corpus::versions(&arguments.bundle, path);
+    let upstream = make_upstream(path, &versions, arguments.pages);
+    println!("{} pages, {} versions in the history", arguments.pages, versions.len());
+    let streams = streams_of_archive(arguments, path, &upstream);
+    let mut ours = Method { name: "pagelog run", ..Method::default() };
+    let mut prefetched = Method { name: "pagelog run, upstream in the cache", ..Method::default() };
+    let mut theirs = Method { name: "git fast-import", ..Method::default() };
+    let mut quick = Method { name: "git fast-import, compression 1, depth 0", ..Method::default() };
+    for round in 0..arguments.rounds {
+        let place = path.join(format!("round-{round}"));
+        pagelog_round(arguments, &place, &upstream, &mut ours);
+        import_round(&place.join("plain.git"), &streams, &[], &mut theirs);
+        prefetched_round(arguments, &place, &upstream, &mut prefetched);
+        let settings = ["-c", "core.compression=1", "-c", "pack.compression=1", "--depth=0"];
+        import_round(&place.join("quick.git"), &streams, &settings, &mut quick);
+        fs::remove_dir_all(&place).expect("round is removed");
+    }
+    let base = median(&theirs.first);
+    let base_next = median(&theirs.next);
+    println!(
+        "| method | first: wall | cpu | memory | fast-import / this | 1 %: wall | fast-import / this | MB |"
+    );
+    println!("|---|---|---|---|---|---|---|---|");
+    for method in [&ours, &prefetched, &theirs, &quick] {
+        let (first, next) = (median(&method.first), median(&method.next));
+        println!(
+            "| {} | {:.2} s | {:.2} s | {:.0} MB | {:.1} | {:.3} s | {:.1} | {:.1} |",
+            method.name,
+            first.wall.as_secs_f64(),
+            first.cpu.as_secs_f64(),
+            first.memory as f64 / 1e6,
+            base.wall.as_secs_f64() / first.wall.as_secs_f64(),
+            next.wall.as_secs_f64(),
+            base_next.wall.as_secs_f64() / next.wall.as_secs_f64(),
+            method.bytes as f64 / 1e6
+        );
+    }
+}
+
+/// An upstream with two commits: all pages, and 1 % of them in their next version.
+struct Upstream {
+    path: PathBuf,
+    first: String,
+    next: String,
+}
+
+fn make_upstream(folder: &Path, versions: &[Vec<u8>], pages: usize) -> Upstream {
+    let path = folder.join("upstream.git");
+    git(folder, &["init", "-q", "--bare", "-b", "main", "upstream.git"]);
+    let all = (0..pages).map(|n| (corpus::page_path(n), corpus::page_text(versions, n)));
+    fast_import(&path, &corpus::stream(&folder.join("first.stream"), (0, None), all));
+    let first = id(&path, "main");
+    let changed = (0..pages).step_by(100).map(|n| {
+        let text = [b"Changed.\n".as_slice(), &corpus::page_text(versions, n)].concat();
+        (corpus::page_path(n), text)
+    });
+    let stream =
+        corpus::stream(&folder.join("next.stream"), (1, Some("refs/heads/main^0")), changed);
+    fast_import(&path, &stream);
+    let next = id(&path, "main");
+    git(&path, &["repack", "-adq"]);
+    Upstream { path, first, next }
+}
+
+fn id(repository: &Path, name: &str) -> String {
+    String::from_utf8_lossy(&git(repository, &["rev-parse", name])).trim().to_owned()
+}
+
+/// Makes a round's folder whose upstream is at its first commit.
+fn prepare(place: &Path, upstream: &Upstream) {
+    fs::create_dir_all(place).expect("round is made");
+    configure(place, "true");
+    let from = upstream.path.to_string_lossy();
+    let _ = fs::remove_dir_all(place.join("up.git"));
+    git(place, &["clone", "-q", "--bare", &from, "up.git"]);
+    git(&place.join("up.git"), &["update-ref", "refs/heads/main", &upstream.first]);
+}
+
+fn pagelog_round(arguments: &Arguments, place: &Path, upstream: &Upstream, method: &mut Method) {
+    prepare(place, upstream);
+    method.first.push(crate::measure::run(&mut pagelog(&arguments.program, place, FIRST), None));
+    method.bytes = size(&place.join("archive/objects"));
+    git(&place.join("up.git"), &["update-ref", "refs/heads/main", &upstream.next]);
+    method.next.push(crate::measure::run(&mut pagelog(&arguments.program, place, NEXT), None));
+}
+
+/// The same with the upstream's objects already fetched: what reading, converting and
+/// committing cost.
+fn prefetched_round(arguments: &Arguments, place: &Path, upstream: &Upstream, method: &mut Method) {
+    let kept = place.join("archive/pagelog/upstream");
+    let aside = place.join("kept-upstream");
+    fs::rename(&kept, &aside).expect("cache is kept");
+    fs::remove_dir_all(place.join("archive")).expect("archive is removed");
+    prepare(place, upstream);
+    fs::create_dir_all(place.join("archive/pagelog")).expect("folder is made");
+    fs::rename(&aside, &kept).expect("cache is put back");
+    method.first.push(crate::measure::run(&mut pagelog(&arguments.program, place, FIRST), None));
+    method.bytes = size(&place.join("archive/objects"));
+    git(&place.join("up.git"), &["update-ref", "refs/heads/main", &upstream.next]);
+    method.next.push(crate::measure::run(&mut pagelog(&arguments.program, place, NEXT), None));
+}
+
+/// The files of the archive's two commits as streams: what `git fast-import` is fed.
+fn streams_of_archive(arguments: &Arguments, folder: &Path, upstream: &Upstream) -> [PathBuf; 2] {
+    let place = folder.join("model");
+    let mut unused = Method::default();
+    pagelog_round(arguments, &place, upstream, &mut unused);
+    let archive = place.join("archive");
+    let make = |name: &str, parent: Option<&str>, listed: Vec<u8>| {
+        let listed = String::from_utf8_lossy(&listed).into_owned();
+        let rows: Vec<(&str, &str)> =
+            listed.split_terminator('\0').filter_map(|row| row.split_once('\t')).collect();
+        let ids: Vec<&str> =
+            rows.iter().map(|(meta, _)| meta.split(' ').nth(2).expect("an id")).collect();
+        let texts = corpus::batch(&archive, &ids);
+        let files = rows.iter().map(|(_, path)| (*path).to_owned()).zip(texts);
+        corpus::stream(&folder.join(name), (2, parent), files)
+    };
+    let first = make("model-first.stream", None, git(&archive, &["ls-tree", "-r", "-z", "main~1"]));
+    let changed = git(&archive, &["diff-tree", "-r", "-z", "--name-only", "main~1", "main"]);
+    let changed = String::from_utf8_lossy(&changed).into_owned();
+    let mut rows = Vec::new();
+    for path in changed.split_terminator('\0') {
+        rows.extend(git(&archive, &["ls-tree", "-r", "-z", "main", path]));
+    }
+    let next = make("model-next.stream", Some("refs/heads/main^0"), rows);
+    fs::remove_dir_all(&place).expect("model is removed");
+    [first, next]
+}
+
+fn import_round(repository: &Path, streams: &[PathBuf; 2], settings: &[&str], method: &mut Method) {
+    fs::create_dir_all(repository).expect("repository is made");
+    git(repository, &["init", "-q", "--bare", "-b", "main", "."]);
+    let import = |stream: &PathBuf| {
+        let mut command = isolated(repository);
+        let (options, depth): (Vec<&&str>, Vec<&&str>) =
+            settings.iter().partition(|word| !word.starts_with("--"));
+        command.args(options).args(["fast-import", "--quiet", "--done"]).args(depth);
+        crate::measure::run(&mut command, Some(stream))
+    };
+    method.first.push(import(&streams[0]));
+    method.bytes = size(&repository.join("objects"));
+    method.next.push(import(&streams[1]));
+}

@@ -1,0 +1,110 @@
+//! Upstream repositories made from the history in a bundle.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::measure::{git, isolated, run};
+
+/// Most files of one folder.
+const FOLDER: usize = 400;
+
+/// A folder with a configuration that reads `./up.git` as source `docs`.
+pub fn configure(folder: &Path, publish: &str) {
+    let text = format!(
+        "[bot]\nname = \"Bench\"\nurl = \"https://example.org/bot\"\ncontact = \"bot@example.org\"\n\
+         [archive]\npath = \"archive\"\n[[source]]\nid = \"docs\"\nkind = \"git\"\n\
+         licence = \"CC-BY-4.0\"\npublish = {publish}\nrepositories = [\"./up.git\"]\n"
+    );
+    fs::write(folder.join("sources.toml"), text).expect("configuration is written");
+}
+
+/// A call of the program in such a folder.
+pub fn pagelog(program: &Path, folder: &Path, clock: &str) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(folder).args(["--clock", clock, "-q", "run"]);
+    command
+}
+
+/// The texts of all versions of all Markdown files of the bundle's history, oldest first.
+pub fn versions(bundle: &Path, folder: &Path) -> Vec<Vec<u8>> {
+    let full = folder.join("full.git");
+    let text = bundle.to_string_lossy();
+    git(folder, &["clone", "-q", "--bare", "-b", "main", &text, "full.git"]);
+    let listed = git(&full, &["rev-list", "--objects", "--reverse", "main"]);
+    let listed = String::from_utf8_lossy(&listed).into_owned();
+    let mut seen = HashSet::new();
+    let ids: Vec<&str> = listed
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .filter(|(id, path)| path.ends_with(".md") && seen.insert(*id))
+        .map(|(id, _)| id)
+        .collect();
+    batch(&full, &ids)
+}
+
+/// The contents of many blobs.
+pub fn batch(repository: &Path, ids: &[&str]) -> Vec<Vec<u8>> {
+    let mut command = isolated(repository);
+    command.args(["cat-file", "--batch"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("git starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    let asked = ids.join("\n") + "\n";
+    let writer = std::thread::spawn(move || stdin.write_all(asked.as_bytes()));
+    let output = child.wait_with_output().expect("git ends").stdout;
+    writer.join().expect("thread ends").expect("ids are written");
+    let (mut texts, mut rest) = (Vec::new(), output.as_slice());
+    while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+        let header = String::from_utf8_lossy(&rest[..end]).into_owned();
+        let size: usize = header.rsplit(' ').next().and_then(|n| n.parse().ok()).expect("a size");
+        texts.push(rest[end + 1..=end + size].to_vec());
+        rest = &rest[end + size + 2..];
+    }
+    texts
+}
+
+/// Texts for `count` pages: the versions, and where there are too few, copies of them with
+/// one extra first line.
+pub fn page_text(versions: &[Vec<u8>], number: usize) -> Vec<u8> {
+    let text = &versions[number % versions.len()];
+    match number / versions.len() {
+        0 => text.clone(),
+        copy => [format!("Copy {copy}.\n").as_bytes(), text].concat(),
+    }
+}
+
+/// Path of the page of that number.
+pub fn page_path(number: usize) -> String {
+    format!("docs/part-{:03}/page-{number:06}.md", number / FOLDER)
+}
+
+/// Writes a stream for `git fast-import` that makes one commit of files.
+pub fn stream(
+    path: &Path,
+    (mark, parent): (u64, Option<&str>),
+    files: impl Iterator<Item = (String, Vec<u8>)>,
+) -> PathBuf {
+    let mut out = BufWriter::new(File::create(path).expect("stream is made"));
+    let time = 1_780_000_000 + mark * 3600;
+    let mut put = |bytes: &[u8]| out.write_all(bytes).expect("stream is written");
+    put(format!("commit refs/heads/main\ncommitter B <b@example.org> {time} +0000\ndata 1\n.\n")
+        .as_bytes());
+    if let Some(parent) = parent {
+        put(format!("from {parent}\n").as_bytes());
+    }
+    for (name, bytes) in files {
+        put(format!("M 100644 inline {name}\ndata {}\n", bytes.len()).as_bytes());
+        put(&bytes);
+        put(b"\n");
+    }
+    put(b"done\n");
+    drop(out);
+    path.to_owned()
+}
+
+/// Imports a stream into a repository with Git's own settings.
+pub fn fast_import(repository: &Path, stream: &Path) -> crate::measure::Cost {
+    run(isolated(repository).args(["fast-import", "--quiet", "--done"]), Some(stream))
+}
