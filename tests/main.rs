@@ -8,4 +8,5 @@
 )]
 
 mod git_source;
+mod paths;
 mod support;
