@@ -3,12 +3,17 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use gix::odb::pack::cache::lru::MemoryCappedHashmap;
+
 use super::error::ArchiveError;
 use super::layout::{OWN_FOLDER, PRIVATE_REF};
 use super::lock::RunLock;
 use super::pack::TEMPORARY_PREFIX;
 use crate::git::Git;
 use crate::model::CaseRule;
+
+/// Bytes of delta bases that a reader keeps.
+const DELTA_BASES: usize = 8 << 20;
 
 /// An archive on disk.
 #[derive(Clone, Debug)]
@@ -49,9 +54,7 @@ impl Archive {
             return Err(ArchiveError::Missing(path.to_owned()));
         }
         let not_ours = |why: String| ArchiveError::NotAnArchive { path: path.to_owned(), why };
-        let options = gix::open::Options::isolated()
-            .with(gix::sec::Trust::Full)
-            .config_overrides(["gitoxide.objects.cacheLimit=33554432"]);
+        let options = gix::open::Options::isolated().with(gix::sec::Trust::Full);
         let opened = options.open_path_as_is(true).open(path);
         let repository = opened.map_err(|error| not_ours(error.to_string()))?;
         let local = repository.to_thread_local();
@@ -131,7 +134,9 @@ impl Archive {
 
     /// A handle on the repository for the calling thread.
     pub(super) fn repository(&self) -> gix::Repository {
-        self.repository.to_thread_local()
+        let mut repository = self.repository.to_thread_local();
+        repository.objects.set_pack_cache(|| Box::new(MemoryCappedHashmap::new(DELTA_BASES)));
+        repository
     }
 }
 

@@ -8,6 +8,10 @@ use std::path::Path;
 use gix::ObjectId;
 use gix::diff::tree::recorder::Change;
 use gix::objs::{Find, FindExt, FindHeader};
+use gix::odb::pack::cache::lru::MemoryCappedHashmap;
+
+/// Bytes of delta bases that a reader keeps.
+const DELTA_BASES: usize = 24 << 20;
 
 /// What stands at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,7 +114,11 @@ impl Upstream {
     /// A reader of blobs for one thread.
     #[must_use]
     pub fn reader(&self) -> BlobReader {
-        BlobReader(self.0.to_thread_local().objects)
+        let mut objects = self.0.to_thread_local().objects;
+        // Versions of a document are deltas on one another: without this each is made anew
+        // from its oldest base.
+        objects.set_pack_cache(|| Box::new(MemoryCappedHashmap::new(DELTA_BASES)));
+        BlobReader(objects)
     }
 }
 
