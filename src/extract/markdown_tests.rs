@@ -1,3 +1,5 @@
+//! Links and headings of Markdown, case by case.
+
 use super::super::tests::Base;
 use super::*;
 

@@ -1,3 +1,5 @@
+//! Paths: the rules one by one, shared cases, and properties of all URLs and files.
+
 use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::hash::{BuildHasherDefault, Hasher};

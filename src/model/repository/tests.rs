@@ -1,3 +1,5 @@
+//! Repositories: what is taken and refused, addresses of files, references in them.
+
 use super::*;
 use crate::model::{PageUrl, Resolve};
 
