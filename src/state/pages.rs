@@ -31,12 +31,12 @@ impl State {
         self.transaction(|db| apply(db, pages, &[]))
     }
 
-    /// Forgets all pages; for making them anew.
+    /// Forgets all pages and which upstream commits they came from; for making them anew.
     ///
     /// # Errors
     /// The state cannot be written.
     pub fn forget_pages(&mut self) -> Result<(), StateError> {
-        self.transaction(|db| db.execute("DELETE FROM page", []).map(drop))
+        self.transaction(|db| db.execute_batch("DELETE FROM page; DELETE FROM upstream;"))
     }
 
     /// Pages with that URL, of all sources.
