@@ -7,6 +7,7 @@
     reason = "a test fails by panicking, its helpers too"
 )]
 
+mod architecture;
 mod docs;
 mod git_source;
 mod paths;
