@@ -21,7 +21,7 @@ pub fn blocks(text: &str, info: &str) -> Vec<String> {
         let fence = &line[..ticks];
         let inside: Vec<&str> = lines.by_ref().take_while(|line| *line != fence).collect();
         if &line[ticks..] == info {
-            found.push(inside.iter().map(|line| format!("{line}\n")).collect());
+            found.push(inside.join("\n") + "\n");
         }
     }
     found
