@@ -161,6 +161,8 @@ impl Git {
         command.envs([
             ("LC_ALL", "C"),
             ("HOME", "/nonexistent"),
+            // Never a repository further up, should the one in `directory` be damaged.
+            ("GIT_DIR", "."),
             ("GIT_CONFIG_NOSYSTEM", "1"),
             ("GIT_CONFIG_GLOBAL", "/dev/null"),
             ("GIT_ATTR_NOSYSTEM", "1"),

@@ -46,7 +46,7 @@ impl Git {
     /// The target exists, or Git failed.
     pub fn clone_mirror(&self, from: &Path, to: &Path) -> Result<(), GitError> {
         let mut command = self.command(Path::new("."));
-        command.env("GIT_ALLOW_PROTOCOL", "file");
+        command.env("GIT_ALLOW_PROTOCOL", "file").env_remove("GIT_DIR");
         command.args(["clone", "--quiet", "--mirror", "--no-hardlinks", "--template="]);
         command.arg("--").arg(from).arg(to);
         let finished = self.finish(command, "clone", std::time::Duration::from_hours(6))?;

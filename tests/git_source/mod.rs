@@ -1,3 +1,4 @@
 //! Git sources: from upstream commits to dated commits.
 
+mod mishaps;
 mod steps;

@@ -1,6 +1,8 @@
 //! The environment of a test: a temporary folder with upstream repositories, a
 //! configuration, and the program, which sees nothing of the machine's Git settings.
 
+pub mod agree;
+pub mod server;
 pub mod shared;
 pub mod upstream;
 pub mod world;
