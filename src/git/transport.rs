@@ -79,8 +79,8 @@ impl Git {
     pub fn fetch(&self, fetch: Fetch<'_>) -> Result<String, FetchError> {
         let first = self.fetch_into_cache(fetch);
         let result = match first {
-            // Neither the upstream nor the network: the cache may be damaged.
-            Err(FetchError::Git(GitError::Failed { .. })) if fetch.cache.exists() => {
+            // Neither the upstream nor the network, as far as Git's message tells.
+            Err(FetchError::Git(GitError::Failed { .. })) if self.is_damaged(fetch.cache) => {
                 let cache_error = |error| FetchError::Cache { path: fetch.cache.to_owned(), error };
                 fs::remove_dir_all(fetch.cache).map_err(cache_error)?;
                 self.fetch_into_cache(fetch)
@@ -113,6 +113,12 @@ impl Git {
         let id =
             self.local(fetch.cache, &["rev-parse", "--verify", &format!("{FETCHED}^{{commit}}")])?;
         Ok(String::from_utf8_lossy(&id).trim().to_owned())
+    }
+
+    /// Whether there is a cache that Git cannot use.
+    fn is_damaged(&self, cache: &Path) -> bool {
+        let check = ["fsck", "--connectivity-only", "--no-dangling", "--no-progress"];
+        cache.exists() && matches!(self.local(cache, &check), Err(GitError::Failed { .. }))
     }
 
     /// Makes the cache where it is missing and removes lock files of a killed run.
@@ -222,6 +228,7 @@ fn classify(finished: &Finished, cache: &Path) -> FetchError {
         "Authentication failed",
         "could not read Username",
         "could not read Password",
+        "unable to get password from user",
         "Permission denied",
         "access denied",
         "returned error: 401",

@@ -2,3 +2,4 @@
 
 mod mishaps;
 mod steps;
+mod transport;
