@@ -193,7 +193,7 @@ impl Shared<'_> {
         if visibility == Visibility::Public
             && let Some(private) = self.guard.resembles(&page.body)
         {
-            return Ok(held_back(private));
+            return Ok(Conversion::Kept(held_back(private)));
         }
         let page = self.with_first_reading(worker, item, page)?;
         let sketch = (visibility == Visibility::Private).then(|| sketch(&page.body));

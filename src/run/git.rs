@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use super::convert::{Conversion, Item, Job, Rule, convert};
+use super::convert::{Item, Job, Rule, convert};
 use super::pass::Pass;
 use super::{RunError, SourceReport};
 use crate::archive::{LeakGuard, PageEntry};
@@ -338,9 +338,9 @@ pub(super) fn keep(
 }
 
 /// The outcome of a page that resembles a private one.
-pub(super) fn held_back(private: &str) -> Conversion {
-    Conversion::Kept(Outcome::new(
+pub(super) fn held_back(private: &str) -> Outcome {
+    Outcome::new(
         OutcomeKind::Failed,
         format!("{HELD_BACK}: it holds more than half of the private page {private}"),
-    ))
+    )
 }

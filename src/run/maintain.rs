@@ -8,7 +8,7 @@
 //!   again by the run itself.
 
 use super::convert::{Job, Rule};
-use super::git::{Reading, apply, cache_of};
+use super::git::{Reading, apply, cache_of, held_back};
 use super::pass::Pass;
 use super::{Context, Effect, RunError, SourceReport, commit};
 use crate::archive::{
@@ -28,8 +28,8 @@ type Misplaced = (Visibility, SourceId);
 /// Moves pages of sources that were renamed or changed their ref.
 pub(super) fn move_stored_pages(
     context: &Context<'_>,
-    archive: &Archive,
-    state: &mut State,
+    (archive, state): (&Archive, &mut State),
+    guard: &LeakGuard,
     started: Timestamp,
 ) -> Result<(), RunError> {
     let heads = archive.heads()?;
@@ -47,7 +47,7 @@ pub(super) fn move_stored_pages(
     let mut pass =
         Pass::begin(context, (archive, state), RunKind::Configuration, (started, effect))?;
     for (source, misplaced) in moves {
-        if let Err(error) = move_source(&mut pass, source, &misplaced) {
+        if let Err(error) = move_source(&mut pass, source, &misplaced, guard) {
             pass.abandon();
             return Err(error);
         }
@@ -75,12 +75,10 @@ fn move_source(
     pass: &mut Pass<'_>,
     source: &Source,
     misplaced: &[Misplaced],
+    guard: &LeakGuard,
 ) -> Result<(), RunError> {
     let mut report = SourceReport::new(source.id.clone());
     let mut encoder = Writer::encoder(pass.archive);
-    let sources = pass.context.config.sources.iter();
-    let private = sources.filter(|s| s.visibility == Visibility::Private).map(|s| s.id.clone());
-    let guard = LeakGuard::new(private);
     for (visibility, id) in misplaced {
         let old = Snapshot::open(pass.archive, pass.archive.heads()?.of(*visibility))?;
         for (path, _) in old.files(&format!("pages/{id}"))? {
@@ -94,10 +92,17 @@ fn move_source(
             })?;
             page.source = source.id.clone();
             page.licence.clone_from(&source.licence);
-            let to = PageEntry { source: source.id.clone(), path: from.path.clone() };
-            let encoded = encoder.encode(&to, (&page, &links), source.visibility, &guard)?;
-            let sketch = (source.visibility == Visibility::Private).then(|| sketch(&page.body));
             pass.record.removed.push((from.source.clone(), from.path.to_string()));
+            let exposed =
+                (*visibility, source.visibility) == (Visibility::Private, Visibility::Public);
+            if let Some(private) = guard.resembles(&page.body).filter(|_| exposed) {
+                pass.writer.remove(&from)?;
+                hold_back(pass, (source, page.url.to_string()), private, &mut report);
+                continue;
+            }
+            let to = PageEntry { source: source.id.clone(), path: from.path.clone() };
+            let encoded = encoder.encode(&to, (&page, &links), source.visibility, guard)?;
+            let sketch = (source.visibility == Visibility::Private).then(|| sketch(&page.body));
             pass.put((source, &to), encoded, (page.url.to_string(), sketch), &mut report)?;
         }
         leave(pass, source, (*visibility, id))?;
@@ -112,6 +117,21 @@ fn move_source(
     }
     pass.report(report);
     Ok(())
+}
+
+/// Leaves a page behind that would be public, but resembles a private one. The run looks at
+/// it again.
+fn hold_back(
+    pass: &mut Pass<'_>,
+    (source, url): (&Source, String),
+    private: &str,
+    report: &mut SourceReport,
+) {
+    let outcome = held_back(private);
+    report.counts.removed += 1;
+    report.counts.failed += 1;
+    report.failed.push((url.clone(), outcome.reason.clone()));
+    pass.learn(&source.id, url, outcome);
 }
 
 /// Removes what a move left behind.

@@ -17,6 +17,7 @@ mod pass;
 mod recover;
 mod report;
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 pub use pass::Progress;
@@ -27,7 +28,7 @@ use crate::archive::{Archive, ArchiveError, LeakGuard};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::git::{Git, GitError, Interrupt};
-use crate::model::{RunKind, Source, SourceKind, Timestamp, Visibility};
+use crate::model::{RunKind, Source, SourceId, SourceKind, Timestamp, Visibility};
 use crate::state::{Condition, State, StateError};
 use pass::Pass;
 
@@ -146,7 +147,7 @@ pub fn run(context: &Context<'_>, request: &Request) -> Result<Option<Report>, R
     }
     let mut guard = guard(context.config, &state)?;
     if request.effect == Effect::Commit {
-        maintain::move_stored_pages(context, &archive, &mut state, started)?;
+        maintain::move_stored_pages(context, (&archive, &mut state), &guard, started)?;
         guard = self::guard(context.config, &state)?;
         maintain::convert_again(context, (&archive, &mut state), &due, (&mut guard, started))?;
     }
@@ -195,12 +196,19 @@ fn due<'a>(
     Ok(due)
 }
 
-/// Everything that must not become public, as far as it is known before the run.
+/// Everything that must not become public, as far as it is known before the run. Pages of
+/// sources that are public now are no part of it, wherever they still stand.
 fn guard(config: &Config, state: &State) -> Result<LeakGuard, RunError> {
-    let private = config.sources.iter().filter(|s| s.visibility == Visibility::Private);
-    let mut guard = LeakGuard::new(private.map(|source| source.id.clone()));
-    for (url, sketch) in state.sketches()? {
-        guard.add(&url, &sketch);
+    let of = |visibility| config.sources.iter().filter(move |s| s.visibility == visibility);
+    let mut guard = LeakGuard::new(of(Visibility::Private).map(|source| source.id.clone()));
+    let public: HashSet<&str> = of(Visibility::Public)
+        .flat_map(|source| std::iter::once(&source.id).chain(&source.was))
+        .map(SourceId::as_str)
+        .collect();
+    for (source, url, sketch) in state.sketches()? {
+        if !public.contains(source.as_str()) {
+            guard.add(&url, &sketch);
+        }
     }
     Ok(guard)
 }

@@ -89,15 +89,17 @@ impl State {
         query().map_err(|error| self.error(error))
     }
 
-    /// URL and sketch of every private page.
+    /// Source, URL and sketch of every private page.
     ///
     /// # Errors
     /// The state cannot be read.
-    pub fn sketches(&self) -> Result<Vec<(String, Vec<u64>)>, StateError> {
+    pub fn sketches(&self) -> Result<Vec<(String, String, Vec<u64>)>, StateError> {
         let query = || {
-            let sql = "SELECT url, sketch FROM page WHERE sketch IS NOT NULL ORDER BY id";
+            let sql = "SELECT source, url, sketch FROM page WHERE sketch IS NOT NULL ORDER BY id";
             let mut statement = self.db.prepare(sql)?;
-            let row = |row: &Row<'_>| Ok((row.get(0)?, decode_sketch(&row.get::<_, Vec<u8>>(1)?)));
+            let row = |row: &Row<'_>| {
+                Ok((row.get(0)?, row.get(1)?, decode_sketch(&row.get::<_, Vec<u8>>(2)?)))
+            };
             statement.query_map([], row)?.collect::<rusqlite::Result<_>>()
         };
         query().map_err(|error| self.error(error))

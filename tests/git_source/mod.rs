@@ -1,5 +1,6 @@
 //! Git sources: from upstream commits to dated commits.
 
 mod mishaps;
+mod placement;
 mod steps;
 mod transport;
