@@ -10,5 +10,6 @@
 mod architecture;
 mod docs;
 mod git_source;
+mod leak;
 mod paths;
 mod support;

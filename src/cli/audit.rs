@@ -1,13 +1,17 @@
 //! `pagelog audit`
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::options::AuditArguments;
 use super::output::Output;
 use super::session::Session;
 use super::{Ending, Failure};
-use crate::archive::{Archive, Fault, LeakGuard, audit_commit, audit_directory};
-use crate::model::Visibility;
+use crate::archive::{
+    Archive, Fault, LeakGuard, ObjectId, PageEntry, Snapshot, audit_commit, audit_directory,
+};
+use crate::model::{SourceId, Visibility};
 use crate::run::{accept_refs, state_faults};
 use crate::state::{Condition, State};
 
@@ -28,9 +32,8 @@ pub(crate) fn audit(
         repair(session, &archive, output)?;
     }
     let mut faults = audit_directory(&archive, &session.git)?;
-    let private = session.config.sources.iter().filter(|s| s.visibility == Visibility::Private);
-    let guard = LeakGuard::new(private.map(|source| source.id.clone()));
     let heads = archive.heads()?;
+    let guard = LeakGuard::new(private_sources(session, &archive, heads.private)?);
     for visibility in [Visibility::Public, Visibility::Private] {
         if let Some(tip) = heads.of(visibility) {
             faults.extend(audit_commit(&archive, (visibility, tip), &guard)?);
@@ -53,6 +56,23 @@ pub(crate) fn audit(
         output.data(&format!("audit: {sum}\n"))?;
     }
     Ok(if faults.is_empty() { Ending::Done } else { Ending::Faults })
+}
+
+/// The private sources: those of the configuration, and those that left it but have pages
+/// on the private ref.
+fn private_sources(
+    session: &Session,
+    archive: &Archive,
+    tip: Option<ObjectId>,
+) -> Result<BTreeSet<SourceId>, Failure> {
+    let sources = &session.config.sources;
+    let files = Snapshot::open(archive, tip)?.files("pages")?;
+    let stored = files.iter().filter_map(|(path, _)| Some(PageEntry::from_page_path(path)?.source));
+    let mut private: BTreeSet<SourceId> =
+        stored.filter(|id| session.config.source(id.as_str()).is_none()).collect();
+    let configured = sources.iter().filter(|s| s.visibility == Visibility::Private);
+    private.extend(configured.map(|source| source.id.clone()));
+    Ok(private)
 }
 
 /// Compares state and archive.
