@@ -1,3 +1,5 @@
 //! Text of private sources stays off the public ref, whatever happens to them.
 
+mod canaries;
 mod held_back;
+mod leaving;
