@@ -9,6 +9,7 @@
 
 mod architecture;
 mod docs;
+mod format;
 mod git_source;
 mod leak;
 mod paths;
