@@ -8,6 +8,7 @@
 )]
 
 mod architecture;
+mod cli;
 mod docs;
 mod format;
 mod git_source;

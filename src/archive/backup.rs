@@ -24,11 +24,18 @@ impl Archive {
     /// the number of bytes.
     ///
     /// # Errors
-    /// The directory exists, a file cannot be copied, or runs kept committing all the time.
+    /// The directory exists or is inside of the archive, a file cannot be copied, or runs kept
+    /// committing all the time.
     pub fn back_up(&self, target: &Path, copy_state: CopyState<'_>) -> Result<u64, ArchiveError> {
+        let refused = |why: &str| ArchiveError::Object {
+            what: format!("cannot copy the archive to {}", target.display()),
+            why: why.to_owned(),
+        };
         if target.exists() {
-            let why = "it exists; name a new directory".to_owned();
-            return Err(ArchiveError::NotAnArchive { path: target.to_owned(), why });
+            return Err(refused("it exists; name a new directory"));
+        }
+        if is_inside(target, self.path()) {
+            return Err(refused("it is inside of the archive; name a directory elsewhere"));
         }
         fs::create_dir_all(target.join(OWN_FOLDER)).map_err(ArchiveError::io("make", target))?;
         close_to_others(target)?;
@@ -56,11 +63,16 @@ impl Archive {
                 return Ok(bytes);
             }
         }
-        Err(ArchiveError::Object {
-            what: format!("cannot copy the archive to {}", target.display()),
-            why: "runs kept committing while it was copied; try again".to_owned(),
-        })
+        Err(refused("runs kept committing while it was copied; try again"))
     }
+}
+
+/// Whether a path that does not exist yet would be inside of a folder, links resolved.
+fn is_inside(path: &Path, folder: &Path) -> bool {
+    let Ok(path) = std::path::absolute(path) else { return false };
+    let there = path.ancestors().find_map(|parent| fs::canonicalize(parent).ok());
+    let folder = fs::canonicalize(folder).ok();
+    there.zip(folder).is_some_and(|(there, folder)| there.starts_with(folder))
 }
 
 /// Copies a file or directory that may change meanwhile: temporary files and locks are

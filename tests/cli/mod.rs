@@ -1,0 +1,4 @@
+//! The command line: what each command prints, and how it ends.
+
+mod archives;
+mod scene;
