@@ -18,9 +18,6 @@ struct PageHistory {
     versions: Vec<VersionLine>,
 }
 
-/// The empty blob, which stands for "no page" in a difference.
-const EMPTY_BLOB: &str = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
-
 pub(crate) fn history(
     session: &Session,
     arguments: &HistoryArguments,
@@ -63,7 +60,6 @@ fn difference(
     archive: &crate::archive::Archive,
     version: &VersionLine,
 ) -> Result<String, Failure> {
-    let blob = |id: &Option<String>| id.clone().unwrap_or_else(|| EMPTY_BLOB.to_owned());
-    let (old, new) = (blob(&version.before), blob(&version.blob));
-    Ok(session.git.diff_blobs(archive.path(), [&old, &new])?)
+    let blobs = [version.before.as_deref(), version.blob.as_deref()];
+    Ok(session.git.diff_blobs(archive.path(), blobs)?)
 }

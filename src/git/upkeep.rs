@@ -26,17 +26,43 @@ impl Git {
         Ok(lines)
     }
 
-    /// The difference between two blobs as Git shows it, with `label` as name.
+    /// The difference between two blobs as Git shows it, without the lines that name them;
+    /// `None` stands for no file.
     ///
     /// # Errors
     /// Git could not be run or does not know the blobs.
-    pub fn diff_blobs(&self, repository: &Path, blobs: [&str; 2]) -> Result<String, GitError> {
-        let out = self
-            .local(repository, &["diff", "--no-ext-diff", "--no-textconv", blobs[0], blobs[1]])?;
+    pub fn diff_blobs(
+        &self,
+        repository: &Path,
+        blobs: [Option<&str>; 2],
+    ) -> Result<String, GitError> {
+        let (old, new) = match blobs {
+            [Some(old), Some(new)] => (old, new),
+            [None, Some(blob)] => return self.whole_blob(repository, blob, '+'),
+            [Some(blob), None] => return self.whole_blob(repository, blob, '-'),
+            [None, None] => return Ok(String::new()),
+        };
+        let out = self.local(repository, &["diff", "--no-ext-diff", "--no-textconv", old, new])?;
         let text = String::from_utf8_lossy(&out);
         // The first lines name blobs, not pages: the caller says which page it is.
         let hunks = text.find("\n@@").map_or("", |at| &text[at + 1..]);
         Ok(hunks.to_owned())
+    }
+
+    /// A blob as a hunk that adds or removes all of it; the empty blob is in no archive, so
+    /// that Git could not compare with it.
+    fn whole_blob(&self, repository: &Path, blob: &str, mark: char) -> Result<String, GitError> {
+        let out = self.local(repository, &["cat-file", "blob", blob])?;
+        let text = String::from_utf8_lossy(&out);
+        let all = format!("1,{}", text.lines().count());
+        let (old, new) = if mark == '+' { ("0,0", all.as_str()) } else { (all.as_str(), "0,0") };
+        let mut hunk = format!("@@ -{old} +{new} @@\n");
+        for line in text.lines() {
+            hunk.push(mark);
+            hunk.push_str(line);
+            hunk.push('\n');
+        }
+        Ok(hunk)
     }
 
     /// Copies a repository's refs and everything they reach into a new bare repository,

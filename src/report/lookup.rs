@@ -69,9 +69,12 @@ pub fn find_pages(
     }
     let of_source = |page: &Found| source.is_none_or(|id| page.entry.source.as_str() == id);
     found.retain(&of_source);
-    if found.is_empty() {
-        found.extend(in_history(archive, wanted)?);
-        found.retain(of_source);
+    // Of a pattern, pages that are gone belong to the answer beside those that are not.
+    if found.is_empty() || what.contains('*') {
+        let gone = in_history(archive, wanted)?;
+        let unknown = |page: &Found| !found.iter().any(|known| known.entry == page.entry);
+        let gone: Vec<Found> = gone.into_iter().filter(unknown).filter(of_source).collect();
+        found.extend(gone);
     }
     if found.is_empty() {
         return Err(LookupError::Unknown(what.to_owned()).into());
