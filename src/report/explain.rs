@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::ReportError;
-use super::lookup::covers;
+use super::lookup::{covers, left_out};
 use crate::config::Config;
 use crate::model::PageUrl;
 use crate::state::State;
@@ -32,6 +32,8 @@ pub struct Explanation {
     pub url: String,
     /// Sources whose scope it is in.
     pub covered_by: Vec<String>,
+    /// Sources whose rules leave it out, and which rule that is.
+    pub left_out_by: Vec<(String, String)>,
     /// Where it stands in the archive, with the run in which its text came.
     pub pages: Vec<(String, i64)>,
     /// What runs learnt, oldest first.
@@ -47,9 +49,17 @@ impl Explanation {
     /// The state cannot be read.
     pub fn of(config: &Config, state: Option<&State>, url: &str) -> Result<Self, ReportError> {
         let canonical = PageUrl::parse(url).map_or_else(|_| url.to_owned(), |url| url.to_string());
-        let covering = config.sources.iter().filter(|source| covers(source, &canonical));
+        let (mut covered_by, mut left_out_by) = (Vec::new(), Vec::new());
+        for source in &config.sources {
+            if let Some(why) = left_out(source, &canonical) {
+                left_out_by.push((source.id.to_string(), why));
+            } else if covers(source, &canonical) {
+                covered_by.push(source.id.to_string());
+            }
+        }
         let mut this = Self {
-            covered_by: covering.map(|source| source.id.to_string()).collect(),
+            covered_by,
+            left_out_by,
             url: canonical,
             pages: Vec::new(),
             steps: Vec::new(),
@@ -79,7 +89,11 @@ impl Explanation {
     #[must_use]
     pub fn to_text(&self) -> String {
         let mut out = format!("{}\n", self.url);
+        for (source, why) in &self.left_out_by {
+            let _ = writeln!(out, "  left out by {source}: {why}");
+        }
         match self.covered_by.as_slice() {
+            [] if !self.left_out_by.is_empty() => {}
             [] => out.push_str("  in the scope of no source\n"),
             ids => {
                 let _ = writeln!(out, "  in the scope of {}", ids.join(", "));

@@ -1,5 +1,6 @@
 //! The command line: what each command prints, and how it ends.
 
 mod archives;
+mod explanations;
 mod histories;
 mod scene;
