@@ -1,6 +1,10 @@
 //! The command line: what each command prints, and how it ends.
 
 mod archives;
+mod configuration;
+mod ends;
 mod explanations;
 mod histories;
+mod outputs;
+mod questions;
 mod scene;

@@ -1,0 +1,173 @@
+//! Questions to an archive: dates, revisions, addresses, and what cannot be answered.
+
+use super::scene::Scene;
+use crate::support::agree::body;
+
+const A: &str = "https://open.git.invalid/guide/a.md";
+const SECRET: &str = "https://closed.git.invalid/s.md";
+
+#[test]
+fn a_page_as_it_was() {
+    let scene = Scene::new();
+    let first = "# A\n\nFirst line.\nSecond line.\n";
+    let second = "# A\n\nFirst line, edited.\nSecond line.\n";
+    let old = scene.world.git(&["rev-parse", "HEAD~2"]).ok();
+    let private = scene.world.git(&["rev-parse", "refs/private/main~2"]).ok();
+    for (at, text) in [
+        ("2026-11-30", first),
+        ("2026-11-30T02:00:00Z", first),
+        ("2026-12-01T01:59:59Z", first),
+        ("2026-12-01T03:00:00+01:00", second),
+        ("2026-12-01", second),
+        ("2027-01-01", second),
+        ("HEAD", second),
+        ("HEAD~2", first),
+        (old.trim(), first),
+        (&old[..10], first),
+        // A commit of the other ref stands for its date.
+        (private.trim(), first),
+    ] {
+        let page = scene.told(&["show", A, "--at", at]);
+        assert_eq!(body(&page), text, "{at}");
+    }
+    for (at, text) in [("2026-12-07", "[Anchor]"), ("HEAD~1", "[Anchor]"), ("HEAD", "Edited.")] {
+        let page = scene.told(&["show", SECRET, "--at", at]);
+        assert!(body(&page).contains(text), "{at}: {page}");
+    }
+}
+
+#[test]
+fn what_was_not_there_is_said() {
+    let scene = Scene::new();
+    let world = &scene.world;
+    for (arguments, code, why) in [
+        (["show", A, "--at", "2026-11-29"].as_slice(), 2, "was not in the archive at 2026-11-29"),
+        (&["show", A, "--at", "yesterday"], 1, "names nothing here"),
+        (&["show", "https://open.git.invalid/guide/c.md"], 2, "is no longer in the archive"),
+        (&["show", "https://open.git.invalid/nothing.md"], 1, "no page of the archive has or had"),
+        (&["history", "https://open.git.invalid/none/*"], 1, "no page of the archive has or had"),
+        (&["show", A, "--source", "closed"], 1, "no page of the archive has or had"),
+        (&["changes", "HEAD~9"], 1, "names nothing here"),
+        (&["changes", "HEAD..private"], 2, "share no history"),
+        (&["changes", "HEAD^{tree}"], 1, "it is no commit"),
+        (&["links", "--at", "nonsense"], 1, "names nothing here"),
+        (&["url", "pages/open"], 2, "pages/open"),
+        (&["path", "mailto:someone@example.org"], 2, "mailto"),
+    ] {
+        let ended = world.pagelog(arguments).exits(code);
+        assert!(ended.stderr.contains(why), "{arguments:?}: {}", ended.stderr);
+        assert!(ended.stderr.starts_with("error: "), "{arguments:?}: {}", ended.stderr);
+        assert_eq!(ended.stdout.replace("from\tto\ttext\trel\n", ""), "", "{arguments:?}");
+    }
+    let removed = "https://open.git.invalid/guide/c.md";
+    let page = scene.told(&["show", removed, "--at", "2026-11-30"]);
+    assert_eq!(body(&page), "# C\n\nWill be removed.\n");
+}
+
+#[test]
+fn a_commit_on_neither_ref_is_refused() {
+    let scene = Scene::new();
+    let world = &scene.world;
+    let tree = world.git(&["rev-parse", "HEAD^{tree}"]).ok();
+    let stray = world
+        .git(&[
+            "-c",
+            "user.name=x",
+            "-c",
+            "user.email=x@example.org",
+            "commit-tree",
+            "-m",
+            "stray",
+            tree.trim(),
+        ])
+        .ok();
+    let ended = world.pagelog(&["changes", stray.trim()]).exits(1);
+    assert!(ended.stderr.contains("on neither ref"), "{}", ended.stderr);
+}
+
+#[test]
+fn pages_by_their_path() {
+    let scene = Scene::new();
+    let path = "pages/open/open.git.invalid/guide/a.md";
+    assert_eq!(scene.told(&["show", path]), scene.told(&["show", A]));
+    assert_eq!(scene.told(&["history", path]), scene.told(&["history", A]));
+    let removed = "pages/open/open.git.invalid/guide/c.md";
+    let history = scene.told(&["history", removed]);
+    assert!(history.contains("removed") && history.contains("added"), "{history}");
+}
+
+#[test]
+fn paths_and_urls_both_ways() {
+    let scene = Scene::new();
+    let path = "pages/open/open.git.invalid/guide/a.md";
+    assert_eq!(scene.told(&["path", A]), format!("{path}\n"));
+    assert_eq!(scene.told(&["url", path]), format!("{A}\n"));
+    let links = "links/open/open.git.invalid/guide/a.tsv";
+    assert_eq!(scene.told(&["url", links]), format!("{A}\n"));
+    // An address of no source has a path too, which is told apart.
+    let ended = scene.world.pagelog(&["path", "https://docs.example.org/a/?b=c"]).exits(0);
+    assert_eq!(ended.stdout, "docs.example.org/a/index!-b=c.md\n");
+    assert!(ended.stderr.contains("not in the scope of any source"), "{}", ended.stderr);
+    let back = scene.told(&["url", ended.stdout.trim()]);
+    assert_eq!(back, "https://docs.example.org/a/?b=c\n");
+    for spelling in [
+        "HTTPS://Open.git.invalid:443/guide/./a.md#part",
+        "https://open.git.invalid/x/../guide/a.md",
+    ] {
+        assert_eq!(scene.told(&["path", spelling]), format!("{path}\n"), "{spelling}");
+        assert_eq!(scene.told(&["show", spelling]), scene.told(&["show", A]));
+    }
+}
+
+#[test]
+fn a_page_that_two_sources_hold() {
+    let world = crate::support::World::new(
+        &(crate::support::world::git_source("one", "true", &["./a/docs.git"])
+            + &crate::support::world::git_source("two", "true", &["./b/docs.git"])),
+    );
+    for folder in ["a", "b"] {
+        let folder_path = world.path().join(folder);
+        std::fs::create_dir_all(&folder_path).unwrap();
+        let up = crate::support::Upstream::new(&folder_path, "docs");
+        up.write("p.md", format!("# {folder}\n")).commit();
+    }
+    world.run();
+    world.assert_whole();
+    let url = "https://docs.git.invalid/p.md";
+    let asked = world.pagelog(&["show", url]).exits(1);
+    assert!(asked.stderr.contains("one, two"), "{}", asked.stderr);
+    let shown = world.pagelog(&["show", url, "--source", "two"]).ok();
+    assert_eq!(body(&shown), "# b\n");
+    assert_eq!(world.pagelog(&["path", url]).ok().lines().count(), 2);
+    assert_eq!(world.pagelog(&["path", url, "--source", "one"]).ok().lines().count(), 1);
+    assert_eq!(world.pagelog(&["history", url, "--json"]).json().as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn json_is_what_programs_may_read() {
+    let scene = Scene::new();
+    let json = |arguments: &[&str]| scene.world.pagelog(arguments).json();
+    let history = json(&["history", A, "--json"]);
+    let versions = history[0]["versions"].as_array().unwrap();
+    assert_eq!(versions.len(), 2);
+    for version in versions {
+        let commit = version["commit"].as_str().unwrap();
+        let path = history[0]["path"].as_str().unwrap();
+        let blob = scene.world.git(&["rev-parse", &format!("{commit}:{path}")]).ok();
+        assert_eq!(version["blob"], blob.trim());
+    }
+    let lines = scene.told(&["links", "--json"]);
+    for line in lines.lines() {
+        let edge: serde_json::Value = serde_json::from_str(line).unwrap();
+        let keys: Vec<&String> = edge.as_object().unwrap().keys().collect();
+        assert_eq!(keys, ["from", "rel", "text", "to"]);
+    }
+    let status = json(&["status", "--json"]);
+    assert_eq!(status["runs"], 3);
+    assert_eq!(status["sources"].as_array().unwrap().len(), 2);
+    assert_eq!(json(&["check", "--json"])["valid"], true);
+    assert_eq!(json(&["explain", A, "--json"])["pages"].as_array().unwrap().len(), 1);
+    let run = json(&["run", "--json"]);
+    assert_eq!(run["complete"], true);
+    assert_eq!(run["public"].as_str().unwrap().len(), 40);
+}
