@@ -3,6 +3,7 @@
 //!
 //! * A source that was renamed, or whose visibility changed, moves: its pages are written
 //!   where the configuration now wants them (trailer `Kind: configuration`).
+//! * Pages of a repository that left the configuration of its source leave with it.
 //! * A source whose rules or whose extractor changed is converted again from what is kept
 //!   of it (trailer `Kind: extractor` or `Kind: configuration`). What is not kept is read
 //!   again by the run itself.
@@ -16,7 +17,10 @@ use crate::archive::{
 };
 use crate::extract;
 use crate::fetch::Upstream;
-use crate::model::{GitSource, RunKind, Source, SourceId, SourceKind, Timestamp, Visibility};
+use crate::model::{
+    CaseRule, GitSource, Outcome, OutcomeKind, RunKind, Source, SourceId, SourceKind, Timestamp,
+    Visibility,
+};
 use crate::state::{State, UpstreamRow};
 
 /// Both refs.
@@ -36,8 +40,9 @@ pub(super) fn move_stored_pages(
     let mut moves = Vec::new();
     for source in &context.config.sources {
         let misplaced = misplaced(archive, heads, source)?;
-        if !misplaced.is_empty() {
-            moves.push((source, misplaced));
+        let dropped = dropped((archive, state), heads, source)?;
+        if !misplaced.is_empty() || !dropped.is_empty() {
+            moves.push((source, misplaced, dropped));
         }
     }
     if moves.is_empty() {
@@ -46,11 +51,15 @@ pub(super) fn move_stored_pages(
     let effect = Effect::Commit;
     let mut pass =
         Pass::begin(context, (archive, state), RunKind::Configuration, (started, effect))?;
-    for (source, misplaced) in moves {
-        if let Err(error) = move_source(&mut pass, source, &misplaced, guard) {
+    for (source, misplaced, dropped) in moves {
+        let mut report = SourceReport::new(source.id.clone());
+        let moved = move_source(&mut pass, (source, &misplaced), guard, &mut report)
+            .and_then(|()| drop_pages(&mut pass, &dropped, &mut report));
+        if let Err(error) = moved {
             pass.abandon();
             return Err(error);
         }
+        pass.report(report);
     }
     commit::finish(pass, effect).map(drop)
 }
@@ -73,11 +82,10 @@ fn misplaced(archive: &Archive, heads: Heads, source: &Source) -> Result<Vec<Mis
 
 fn move_source(
     pass: &mut Pass<'_>,
-    source: &Source,
-    misplaced: &[Misplaced],
+    (source, misplaced): (&Source, &[Misplaced]),
     guard: &LeakGuard,
+    report: &mut SourceReport,
 ) -> Result<(), RunError> {
-    let mut report = SourceReport::new(source.id.clone());
     let mut encoder = Writer::encoder(pass.archive);
     for (visibility, id) in misplaced {
         let old = Snapshot::open(pass.archive, pass.archive.heads()?.of(*visibility))?;
@@ -92,18 +100,22 @@ fn move_source(
             })?;
             page.source = source.id.clone();
             page.licence.clone_from(&source.licence);
+            if !is_read_from(source, &from, pass.archive.case()) {
+                pass.remove(&from, &no_repository(), report)?;
+                continue;
+            }
             pass.record.removed.push((from.source.clone(), from.path.to_string()));
             let exposed =
                 (*visibility, source.visibility) == (Visibility::Private, Visibility::Public);
             if let Some(private) = guard.resembles(&page.body).filter(|_| exposed) {
                 pass.writer.remove(&from)?;
-                hold_back(pass, (source, page.url.to_string()), private, &mut report);
+                hold_back(pass, (source, page.url.to_string()), private, report);
                 continue;
             }
             let to = PageEntry { source: source.id.clone(), path: from.path.clone() };
             let encoded = encoder.encode(&to, (&page, &links), source.visibility, guard)?;
             let sketch = (source.visibility == Visibility::Private).then(|| sketch(&page.body));
-            pass.put((source, &to), encoded, (page.url.to_string(), sketch), &mut report)?;
+            pass.put((source, &to), encoded, (page.url.to_string(), sketch), report)?;
         }
         leave(pass, source, (*visibility, id))?;
     }
@@ -115,7 +127,70 @@ fn move_source(
             source.id
         ));
     }
-    pass.report(report);
+    Ok(())
+}
+
+/// Pages of repositories that left the configuration of a source. Where such a repository
+/// has none, it is forgotten at once.
+fn dropped(
+    (archive, state): (&Archive, &mut State),
+    heads: Heads,
+    source: &Source,
+) -> Result<Vec<PageEntry>, RunError> {
+    let gone = unconfigured(state, source)?;
+    if gone.is_empty() {
+        return Ok(Vec::new());
+    }
+    let snapshot = Snapshot::open(archive, heads.of(source.visibility))?;
+    let files = snapshot.files(&format!("pages/{}", source.id))?;
+    let entries = files.iter().filter_map(|(path, _)| PageEntry::from_page_path(path));
+    let dropped: Vec<PageEntry> =
+        entries.filter(|entry| !is_read_from(source, entry, archive.case())).collect();
+    if dropped.is_empty() {
+        for repository in gone {
+            state.forget_upstream(&source.id, &repository)?;
+        }
+    }
+    Ok(dropped)
+}
+
+/// Addresses that the state knows of a Git source and the configuration does not.
+fn unconfigured(state: &State, source: &Source) -> Result<Vec<String>, RunError> {
+    let SourceKind::Git(git) = &source.kind else { return Ok(Vec::new()) };
+    let known = state.upstreams(&source.id)?.into_iter().map(|row| row.repository);
+    let configured =
+        |address: &String| git.repositories.iter().any(|r| r.address() == address.as_str());
+    Ok(known.filter(|address| !configured(address)).collect())
+}
+
+/// Whether a place belongs to a repository of the source; places of other kinds of source
+/// always do.
+fn is_read_from(source: &Source, entry: &PageEntry, case: CaseRule) -> bool {
+    let SourceKind::Git(git) = &source.kind else { return true };
+    git.repositories.iter().any(|repository| {
+        let below = entry.path.as_str().strip_prefix(repository.tree_root_for(case));
+        below.is_some_and(|rest| rest.starts_with('/'))
+    })
+}
+
+fn no_repository() -> Outcome {
+    Outcome::new(OutcomeKind::Gone, "its repository is no longer one of the source's")
+}
+
+/// Removes pages of repositories that are no longer read.
+fn drop_pages(
+    pass: &mut Pass<'_>,
+    dropped: &[PageEntry],
+    report: &mut SourceReport,
+) -> Result<(), RunError> {
+    for entry in dropped {
+        pass.check_interrupt()?;
+        pass.remove(entry, &no_repository(), report)?;
+    }
+    let source = pass.context.config.source(report.source.as_str());
+    for repository in source.map(|s| unconfigured(pass.state, s)).transpose()?.unwrap_or_default() {
+        pass.record.forgotten.push((report.source.clone(), repository));
+    }
     Ok(())
 }
 

@@ -6,7 +6,7 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::ledger::{LedgerEntry, record};
 use super::pages::{PageRow, apply};
-use super::upstreams::{UpstreamRow, store};
+use super::upstreams::{UpstreamRow, forget, store};
 use super::{State, StateError};
 use crate::model::{RunId, RunKind, SourceId, Timestamp, Tips};
 
@@ -74,6 +74,8 @@ pub struct CommitRecord {
     pub removed: Vec<(SourceId, String)>,
     /// Upstream commits that are archived now.
     pub upstreams: Vec<UpstreamRow>,
+    /// Upstreams that are no longer read: source and address.
+    pub forgotten: Vec<(SourceId, String)>,
     /// Sources that were read, and whether in full.
     pub sources: Vec<(SourceId, Timestamp, bool)>,
 }
@@ -136,6 +138,9 @@ impl State {
             apply(db, &done.pages, &done.removed)?;
             for upstream in &done.upstreams {
                 store(db, upstream)?;
+            }
+            for (source, repository) in &done.forgotten {
+                forget(db, source, repository)?;
             }
             for (source, started, complete) in &done.sources {
                 db.execute(

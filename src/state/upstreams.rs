@@ -61,6 +61,18 @@ impl State {
         self.transaction(|db| store(db, row))
     }
 
+    /// Forgets an upstream that is no longer read.
+    ///
+    /// # Errors
+    /// The state cannot be written.
+    pub fn forget_upstream(
+        &mut self,
+        source: &SourceId,
+        repository: &str,
+    ) -> Result<(), StateError> {
+        self.transaction(|db| forget(db, source, repository))
+    }
+
     /// Gives what is known under a source's old name to its new one.
     ///
     /// # Errors
@@ -137,4 +149,10 @@ pub(super) fn store(db: &Connection, row: &UpstreamRow) -> rusqlite::Result<()> 
         ],
     )
     .map(drop)
+}
+
+/// Removes an upstream.
+pub(super) fn forget(db: &Connection, source: &SourceId, repository: &str) -> rusqlite::Result<()> {
+    let sql = "DELETE FROM upstream WHERE source = ? AND repository = ?";
+    db.execute(sql, [source.as_str(), repository]).map(drop)
 }

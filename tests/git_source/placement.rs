@@ -103,7 +103,7 @@ fn a_page_that_moves_to_the_public_ref_is_compared_with_what_stays_private() {
         git_source("secret", "false", &["./secret.git"])
     ));
     let (up, secret) = (world.upstream("up"), world.upstream("secret"));
-    let text: String = (0..60).map(|n| format!("word{n} ")).collect();
+    let text = (0..60).map(|n| format!("word{n} ")).collect::<Vec<_>>().concat();
     up.write("a.md", &text).write("b.md", "# Harmless\n").commit();
     secret.write("s.md", &text).commit();
     world.run();
@@ -146,5 +146,63 @@ fn a_source_that_is_no_longer_configured_keeps_its_pages() {
     ));
     world.run_at("2026-12-02T02:00:00Z");
     assert_eq!(world.trees(), trees);
+    world.assert_whole();
+}
+
+#[test]
+fn pages_of_a_repository_leave_with_it() {
+    let world = World::new(&git_source("docs", "true", &["./a.git", "./b.git"]));
+    let ups = ["a", "b", "c"].map(|name| world.upstream(name));
+    for up in &ups {
+        up.write("p.md", TEXT).commit();
+    }
+    world.run();
+    let kept = world.file(PUBLIC, "pages/docs/b.git.invalid/p.md");
+    world.configure(&git_source("docs", "true", &["./b.git", "./c.git"]));
+    world.run_at("2026-12-01T02:00:00Z");
+    world.assert_whole();
+    assert_eq!(world.trailers("refs/heads/main~1", "Kind"), ["configuration"]);
+    let told = |revision: &str| world.changed_in(revision, "pages/docs/");
+    let one = |kind: &str, path: &str| vec![(kind.to_owned(), path.to_owned())];
+    assert_eq!(told("refs/heads/main~1"), one("removed", "a.git.invalid/p.md"));
+    assert_eq!(told(PUBLIC), one("added", "c.git.invalid/p.md"));
+    assert!(!has(&world, PUBLIC, "links/docs/a.git.invalid/p.tsv"));
+    assert_eq!(world.file(PUBLIC, "pages/docs/b.git.invalid/p.md"), kept);
+    let explained = world.pagelog(&["explain", "https://a.git.invalid/p.md"]).ok();
+    assert!(explained.contains("its repository is no longer one of the source's"), "{explained}");
+
+    // Once, also after the state was made anew from messages that name it.
+    world.run_at("2026-12-02T02:00:00Z");
+    assert_eq!(world.commits(PUBLIC), 4);
+    std::fs::remove_file(world.archive().join("pagelog/state.sqlite")).unwrap();
+    world.run_at("2026-12-03T02:00:00Z");
+    assert_eq!(world.commits(PUBLIC), 5);
+    world.assert_whole();
+
+    world.configure(&git_source("docs", "true", &["./a.git", "./b.git", "./c.git"]));
+    let said = world.run_at("2026-12-04T02:00:00Z");
+    assert!(said.starts_with("docs: 0 changed, 1 added, 0 removed"), "{said}");
+    world.assert_whole();
+}
+
+#[test]
+fn a_repository_that_leaves_a_source_does_not_become_public_with_it() {
+    let world = World::new(&git_source("docs", "false", &["./a.git", "./b.git"]));
+    for name in ["a", "b"] {
+        world.upstream(name).write("p.md", format!("# Only in {name}{name}{name}\n")).commit();
+    }
+    world.run();
+    world.configure(&git_source("docs", "true", &["./b.git"]));
+    world.run_at("2026-12-01T02:00:00Z");
+    world.assert_whole();
+    assert!(has(&world, PUBLIC, "pages/docs/b.git.invalid/p.md"));
+    for revision in [PUBLIC, "refs/heads/main~1"] {
+        assert_eq!(world.git(&["grep", "-l", "aaa", revision]).stdout, "", "{revision}");
+        assert!(!world.files(revision).iter().any(|path| path.contains("a.git.invalid")));
+    }
+    let private = world.files(PRIVATE);
+    assert!(!private.iter().any(|path| path.contains("docs")), "{private:?}");
+    world.run_at("2026-12-02T02:00:00Z");
+    assert_eq!(world.commits(PUBLIC), 4);
     world.assert_whole();
 }
