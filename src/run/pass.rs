@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use super::{Context, Effect, RunError, SourceReport};
 use crate::archive::{Archive, EncodedPage, Heads, PageEntry, Replaced, Writer};
 use crate::model::{
-    Note, Outcome, OutcomeKind, RunId, RunKind, Source, SourceId, Timestamp, Tips, UpstreamHead,
-    Visibility,
+    CaseRule, Note, Outcome, OutcomeKind, RunId, RunKind, Source, SourceId, Timestamp, Tips,
+    UpstreamHead, Visibility,
 };
 use crate::state::{CommitRecord, LedgerEntry, PageRow, State, UpstreamRow};
 
@@ -36,7 +36,8 @@ pub(super) struct Pass<'a> {
     pub reports: Vec<SourceReport>,
     pub heads: Vec<(Visibility, UpstreamHead)>,
     pub caches: Vec<(std::path::PathBuf, String)>,
-    folded: HashMap<(SourceId, String), String>,
+    /// Paths of new pages, found by their path in lower case.
+    new_paths: HashMap<(SourceId, String), String>,
     hosts: BTreeMap<String, Instant>,
     deadline: Option<Instant>,
 }
@@ -67,7 +68,7 @@ impl<'a> Pass<'a> {
             reports: Vec::new(),
             heads: Vec::new(),
             caches: Vec::new(),
-            folded: HashMap::new(),
+            new_paths: HashMap::new(),
             hosts: BTreeMap::new(),
             deadline: None,
         })
@@ -127,35 +128,33 @@ impl<'a> Pass<'a> {
                 run: self.run.unwrap_or(RunId(0)),
             });
         }
-        if replaced == Replaced::Nothing {
-            self.note_case_siblings(entry, &url, report)?;
-        }
         let reason = if replaced == Replaced::Nothing { "added" } else { "" };
+        if replaced == Replaced::Nothing {
+            report.notes.extend(self.case_note(entry)?.map(|note| (url.clone(), note)));
+        }
         self.learn(&source.id, url, Outcome::new(kind, reason));
         Ok(replaced)
     }
 
-    /// Notes where a new page's path differs from another one's in case only: a checkout on
-    /// a file system that ignores case can hold only one of them.
-    fn note_case_siblings(
-        &mut self,
-        entry: &PageEntry,
-        url: &str,
-        report: &mut SourceReport,
-    ) -> Result<(), RunError> {
-        let path = entry.path.as_str();
-        let key = (entry.source.clone(), path.to_ascii_lowercase());
-        let new = self.folded.insert(key, path.to_owned());
-        let stored = self.state.case_siblings(&entry.source, path)?;
-        let removed =
-            |other: &String| self.record.removed.contains(&(entry.source.clone(), other.clone()));
-        for other in new.into_iter().chain(stored.into_iter().filter(|other| !removed(other))) {
-            if other != path {
-                let note = format!("its path differs from {other} in case only");
-                report.notes.push((url.to_owned(), Note(note)));
-            }
+    /// Warns of a new page whose path differs from another's in capitals only.
+    fn case_note(&mut self, entry: &PageEntry) -> Result<Option<Note>, RunError> {
+        if self.archive.case() == CaseRule::Portable {
+            return Ok(None);
         }
-        Ok(())
+        let path = entry.path.to_string();
+        let folded = (entry.source.clone(), path.to_ascii_lowercase());
+        let in_this_pass = self.new_paths.insert(folded, path.clone());
+        let stored = self.state.case_siblings(&entry.source, &path)?;
+        let stays = |path: &String| {
+            !self.record.removed.iter().any(|gone| gone.0 == entry.source && gone.1 == *path)
+        };
+        let other = in_this_pass.filter(|other| *other != path).or(stored.into_iter().find(stays));
+        Ok(other.map(|other| {
+            Note(format!(
+                "its path differs in capitals only from {other}: a file system that ignores \
+                 case holds one of them"
+            ))
+        }))
     }
 
     /// Removes a page, if there is one, and counts it.

@@ -200,3 +200,27 @@ fn portable_case_keeps_names_apart_that_differ_in_case() {
     let refused = world.pagelog(&["run"]).exits(2);
     assert!(refused.stderr.contains("portable_case"), "{}", refused.stderr);
 }
+
+#[test]
+fn names_that_differ_in_case_only_are_told() {
+    let (world, up) = World::with_upstream("true");
+    up.write("Case.md", "# One\n").write("other.md", "# Other\n").commit();
+    let said = world.run();
+    assert!(!said.contains("capitals"), "{said}");
+    up.write("case.md", "# Two\n").write("New.md", "# N\n").write("NEW.md", "# N2\n").commit();
+    let said = world.run_at("2026-12-01T02:00:00Z");
+    for pair in [
+        "https://up.git.invalid/case.md: its path differs in capitals only from up.git.invalid/Case.md",
+        "https://up.git.invalid/New.md: its path differs in capitals only from up.git.invalid/NEW.md",
+    ] {
+        assert!(said.contains(pair), "{said}");
+    }
+    // Nothing is lost, nothing is told twice, and a renamed file is no pair.
+    let said = world.run_at("2026-12-02T02:00:00Z");
+    assert!(!said.contains("capitals"), "{said}");
+    up.git(&["mv", "other.md", "OTHER.md"]).ok();
+    up.commit();
+    let said = world.run_at("2026-12-03T02:00:00Z");
+    assert!(!said.contains("capitals"), "{said}");
+    world.assert_whole();
+}
