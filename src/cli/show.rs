@@ -16,17 +16,33 @@ pub(crate) fn show(
     let (archive, state) = session.archive_and_state()?;
     let pages =
         find_pages((&archive, state.as_ref()), &arguments.url, arguments.source.as_deref())?;
-    let [page] = pages.as_slice() else {
-        let what = arguments.url.clone();
-        let sources: Vec<String> = pages.iter().map(|page| page.entry.source.to_string()).collect();
-        return Err(ReportError::from(LookupError::Ambiguous {
-            what,
-            sources: sources.join(", "),
-        })
-        .into());
+    let page = match pages.as_slice() {
+        [page] => page,
+        several if arguments.url.contains('*') => {
+            let text = format!(
+                "{} pages have an address like {}; show prints one",
+                several.len(),
+                arguments.url
+            );
+            return Err(Failure::Usage(text));
+        }
+        several => {
+            let what = arguments.url.clone();
+            let sources: Vec<String> =
+                several.iter().map(|page| page.entry.source.to_string()).collect();
+            let sources = sources.join(", ");
+            return Err(ReportError::from(LookupError::Ambiguous { what, sources }).into());
+        }
     };
-    let commit = commit_at(&archive, page.visibility, arguments.at.as_deref())?;
-    let bytes = Snapshot::open(&archive, commit)?.file(&page.entry.page_path())?;
+    let mut bytes = None;
+    // A source that changed its visibility has older versions on the other ref.
+    for visibility in [page.visibility, page.visibility.other()] {
+        let commit = commit_at(&archive, visibility, arguments.at.as_deref())?;
+        bytes = Snapshot::open(&archive, commit)?.file(&page.entry.page_path())?;
+        if bytes.is_some() {
+            break;
+        }
+    }
     match (bytes, &arguments.at) {
         (Some(bytes), _) => output.bytes(&bytes)?,
         (None, Some(at)) => {

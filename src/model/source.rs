@@ -50,6 +50,17 @@ pub enum Visibility {
     Private,
 }
 
+impl Visibility {
+    /// The one that it is not.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::Public => Self::Private,
+            Self::Private => Self::Public,
+        }
+    }
+}
+
 /// Front-matter keys and text that change without the page changing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Volatile {

@@ -20,12 +20,16 @@ pub struct VersionLine {
     pub before: Option<String>,
 }
 
-/// The versions of a page, newest first.
+/// The versions of a page, newest first; where its source changed its visibility, those on
+/// both refs.
 ///
 /// # Errors
 /// The archive cannot be read.
 pub fn find_versions(archive: &Archive, page: &Found) -> Result<Vec<VersionLine>, ArchiveError> {
-    Ok(versions(archive, page.visibility, &page.entry)?.into_iter().map(line).collect())
+    let mut all = versions(archive, page.visibility, &page.entry)?;
+    all.extend(versions(archive, page.visibility.other(), &page.entry)?);
+    all.sort_by_key(|version| std::cmp::Reverse(version.started));
+    Ok(all.into_iter().map(line).collect())
 }
 
 fn line(version: Version) -> VersionLine {
