@@ -5,7 +5,7 @@ use super::output::Output;
 use super::session::Session;
 use super::{Ending, Failure};
 use crate::archive::{Archive, PageEntry, Snapshot};
-use crate::model::{CaseRule, PageUrl, TreePath, Visibility};
+use crate::model::{CaseRule, PageUrl, RepositoryFile, SourceKind, TreePath, Visibility};
 use crate::report::paths_of;
 
 pub(crate) fn path(
@@ -47,6 +47,10 @@ pub(crate) fn url(
         output.data(&format!("{url}\n"))?;
         return Ok(Ending::Done);
     }
+    if let Some(url) = entry.as_ref().and_then(|entry| file_url(session, entry)) {
+        output.data(&format!("{url}\n"))?;
+        return Ok(Ending::Done);
+    }
     let path = match &entry {
         Some(entry) => entry.path.clone(),
         None => TreePath::parse(&arguments.path).map_err(|error| wrong(error.to_string()))?,
@@ -54,6 +58,16 @@ pub(crate) fn url(
     let url = path.to_url().map_err(|error| wrong(error.to_string()))?;
     output.data(&format!("{url}\n"))?;
     Ok(Ending::Done)
+}
+
+/// The address of the file of a repository that has a path, whether or not it is archived.
+fn file_url(session: &Session, entry: &PageEntry) -> Option<PageUrl> {
+    let source = session.config.source(entry.source.as_str())?;
+    let SourceKind::Git(git) = &source.kind else { return None };
+    git.repositories.iter().find_map(|repository| {
+        let file = entry.path.to_file(repository).ok()?;
+        RepositoryFile { repository, mapping: &git.mapping, file: &file }.url().ok()
+    })
 }
 
 /// What the archive says is at a path.

@@ -1,5 +1,6 @@
 //! The command line: what each command prints, and how it ends.
 
+mod addresses;
 mod archives;
 mod configuration;
 mod ends;
