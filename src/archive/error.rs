@@ -68,6 +68,16 @@ pub enum ArchiveError {
     /// A name that must not enter a tree.
     #[error("`{0}` is not a path this archive may hold")]
     Path(String),
+    /// A text that names no commit of the archive.
+    #[error(
+        "`{text}` names no commit of the archive: {why}; name a date, a time, an id, `public` or `private`"
+    )]
+    Revision {
+        /// The text.
+        text: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
     /// A page, links file or message that is not of the format.
     #[error("{place} is not of the archive format: {why}")]
     Format {

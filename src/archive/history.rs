@@ -89,10 +89,7 @@ impl Archive {
     /// The revision names no commit, or one that is on neither ref.
     pub fn revision(&self, text: &str) -> Result<(Visibility, ObjectId), ArchiveError> {
         let repository = self.repository();
-        let wrong = |why: &str| ArchiveError::Format {
-            place: format!("revision `{text}`"),
-            why: why.to_owned(),
-        };
+        let wrong = |why| ArchiveError::Revision { text: text.to_owned(), why };
         let named = text.replace("private", PRIVATE_REF).replace("public", PUBLIC_REF);
         let named = if text.contains("refs/") { text.to_owned() } else { named };
         let id = repository

@@ -57,7 +57,13 @@ fn ranges(archive: &Archive, range: Option<&str>) -> Result<Vec<Range>, Failure>
         let (visibility, commit) = archive.revision(text)?;
         return Ok(vec![(ref_name(visibility), parent(commit)?, commit)]);
     };
-    let new = if new.trim_matches('.').is_empty() { "HEAD" } else { new.trim_start_matches('.') };
+    if new.starts_with('.') {
+        return Err(Failure::Usage(format!(
+            "{text}: two commits are compared as A..B; there are no branches to compare"
+        )));
+    }
+    let tip = |text| if str::is_empty(text) { "HEAD" } else { text };
+    let (old, new) = (tip(old), tip(new));
     let (old_on, old) = archive.revision(old)?;
     let (new_on, new) = archive.revision(new)?;
     if old_on != new_on {

@@ -9,8 +9,9 @@ use super::options::LinksArguments;
 use super::output::Output;
 use super::session::Session;
 use super::{Ending, Failure};
-use crate::archive::{ArchiveError, PageEntry, Snapshot, decode_links};
+use crate::archive::{Archive, ArchiveError, PageEntry, Snapshot, decode_links};
 use crate::model::Visibility;
+use crate::run::RunError;
 
 /// A line of `links --json`.
 #[derive(Serialize)]
@@ -27,6 +28,9 @@ pub(crate) fn links(
     output: &Output,
 ) -> Result<Ending, Failure> {
     let archive = session.archive()?;
+    if let Some(id) = &arguments.source {
+        refuse_unknown(session, &archive, id)?;
+    }
     if !arguments.json {
         output.data("from\tto\ttext\trel\n")?;
     }
@@ -64,4 +68,19 @@ pub(crate) fn links(
         }
     }
     Ok(Ending::Done)
+}
+
+/// Fails where a source is neither configured nor in the archive.
+fn refuse_unknown(session: &Session, archive: &Archive, id: &str) -> Result<(), Failure> {
+    if session.config.source(id).is_some() {
+        return Ok(());
+    }
+    let heads = archive.heads()?;
+    for visibility in [Visibility::Public, Visibility::Private] {
+        let snapshot = Snapshot::open(archive, heads.of(visibility))?;
+        if snapshot.has_directory(&format!("links/{id}"))? {
+            return Ok(());
+        }
+    }
+    Err(RunError::UnknownSource(id.to_owned()).into())
 }

@@ -94,7 +94,11 @@ impl Failure {
         match self {
             Self::Config(_)
             | Self::Usage(_)
-            | Self::Run(RunError::UnknownSource(_) | RunError::CaseRule) => 2,
+            | Self::Run(
+                RunError::UnknownSource(_)
+                | RunError::CaseRule
+                | RunError::Archive(ArchiveError::Revision { .. }),
+            ) => 2,
             Self::Run(RunError::Archive(ArchiveError::Locked { .. })) => 4,
             Self::Run(RunError::Interrupted) => 130,
             Self::Closed => 0,

@@ -42,15 +42,18 @@ fn what_was_not_there_is_said() {
     let world = &scene.world;
     for (arguments, code, why) in [
         (["show", A, "--at", "2026-11-29"].as_slice(), 2, "was not in the archive at 2026-11-29"),
-        (&["show", A, "--at", "yesterday"], 1, "names nothing here"),
+        (&["show", A, "--at", "yesterday"], 2, "names nothing here"),
         (&["show", "https://open.git.invalid/guide/c.md"], 2, "is no longer in the archive"),
         (&["show", "https://open.git.invalid/nothing.md"], 1, "no page of the archive has or had"),
         (&["history", "https://open.git.invalid/none/*"], 1, "no page of the archive has or had"),
         (&["show", A, "--source", "closed"], 1, "no page of the archive has or had"),
-        (&["changes", "HEAD~9"], 1, "names nothing here"),
+        (&["changes", "HEAD~9"], 2, "names nothing here"),
         (&["changes", "HEAD..private"], 2, "share no history"),
-        (&["changes", "HEAD^{tree}"], 1, "it is no commit"),
-        (&["links", "--at", "nonsense"], 1, "names nothing here"),
+        (&["changes", "HEAD^{tree}"], 2, "it is no commit"),
+        (&["links", "--at", "nonsense"], 2, "names nothing here"),
+        (&["links", "nobody"], 2, "no source `nobody`"),
+        (&["changes", "HEAD~1...HEAD"], 2, "compared as A..B"),
+        (&["show", "https://open.git.invalid/guide/*"], 2, "5 pages have an address like"),
         (&["url", "pages/open"], 2, "pages/open"),
         (&["path", "mailto:someone@example.org"], 2, "mailto"),
     ] {
@@ -81,7 +84,7 @@ fn a_commit_on_neither_ref_is_refused() {
             tree.trim(),
         ])
         .ok();
-    let ended = world.pagelog(&["changes", stray.trim()]).exits(1);
+    let ended = world.pagelog(&["changes", stray.trim()]).exits(2);
     assert!(ended.stderr.contains("on neither ref"), "{}", ended.stderr);
 }
 
@@ -94,29 +97,6 @@ fn pages_by_their_path() {
     let removed = "pages/open/open.git.invalid/guide/c.md";
     let history = scene.told(&["history", removed]);
     assert!(history.contains("removed") && history.contains("added"), "{history}");
-}
-
-#[test]
-fn paths_and_urls_both_ways() {
-    let scene = Scene::new();
-    let path = "pages/open/open.git.invalid/guide/a.md";
-    assert_eq!(scene.told(&["path", A]), format!("{path}\n"));
-    assert_eq!(scene.told(&["url", path]), format!("{A}\n"));
-    let links = "links/open/open.git.invalid/guide/a.tsv";
-    assert_eq!(scene.told(&["url", links]), format!("{A}\n"));
-    // An address of no source has a path too, which is told apart.
-    let ended = scene.world.pagelog(&["path", "https://docs.example.org/a/?b=c"]).exits(0);
-    assert_eq!(ended.stdout, "docs.example.org/a/index!-b=c.md\n");
-    assert!(ended.stderr.contains("not in the scope of any source"), "{}", ended.stderr);
-    let back = scene.told(&["url", ended.stdout.trim()]);
-    assert_eq!(back, "https://docs.example.org/a/?b=c\n");
-    for spelling in [
-        "HTTPS://Open.git.invalid:443/guide/./a.md#part",
-        "https://open.git.invalid/x/../guide/a.md",
-    ] {
-        assert_eq!(scene.told(&["path", spelling]), format!("{path}\n"), "{spelling}");
-        assert_eq!(scene.told(&["show", spelling]), scene.told(&["show", A]));
-    }
 }
 
 #[test]
@@ -170,4 +150,12 @@ fn json_is_what_programs_may_read() {
     let run = json(&["run", "--json"]);
     assert_eq!(run["complete"], true);
     assert_eq!(run["public"].as_str().unwrap().len(), 40);
+}
+
+#[test]
+fn commits_that_are_left_out_are_the_tip() {
+    let scene = Scene::new();
+    let range = scene.told(&["changes", "HEAD~2..HEAD"]);
+    assert_eq!(scene.told(&["changes", "HEAD~2.."]), range);
+    assert_eq!(scene.told(&["changes", "..HEAD"]), scene.told(&["changes", "HEAD..HEAD"]));
 }
