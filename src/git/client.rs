@@ -204,6 +204,8 @@ const FIXED: &[&str] = &[
     "credential.helper=",
     "credential.interactive=false",
     "diff.external=",
+    // Every fetch stays a pack: packs are counted, and a cache with many is tidied.
+    "fetch.unpackLimit=1",
     "fetch.recurseSubmodules=false",
     "submodule.recurse=false",
     "gc.auto=0",

@@ -190,3 +190,20 @@ fn a_frozen_source_does_not_stop_the_others() {
         .collect();
     assert_eq!(complete, [false, true, true], "in order of the configuration");
 }
+
+#[test]
+fn a_cache_does_not_grow_without_end() {
+    let (world, up) = World::with_upstream("true");
+    let cache = world.archive().join("pagelog/upstream/docs/up.git.invalid.git");
+    for round in 0..30 {
+        up.write("a.md", format!("# A\n\nRound {round}.\n")).commit();
+        world.run_at(&format!("2026-12-{:02}T02:00:00Z", round + 1));
+        assert_eq!(body(&world.file(PUBLIC, PAGE)), format!("# A\n\nRound {round}.\n"));
+    }
+    let packs = fs::read_dir(cache.join("objects/pack")).unwrap().flatten();
+    let packs = packs.filter(|e| e.path().extension().is_some_and(|end| end == "pack")).count();
+    let loose = world.git_in(&cache, &["count-objects"]).ok();
+    assert!((1..=25).contains(&packs), "{packs} packs");
+    assert!(loose.starts_with("0 objects"), "{loose}");
+    world.assert_whole();
+}
