@@ -41,8 +41,8 @@ pub struct UpstreamError(String);
 /// Why one blob could not be had.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadFailure {
-    /// The upstream did not send it.
-    #[error("the upstream does not have its content")]
+    /// The cache does not have it.
+    #[error("its content cannot be read: the cache does not have it")]
     Missing,
     /// It is larger than what is converted.
     #[error("too large: {0} bytes")]

@@ -21,6 +21,10 @@ use crate::state::UpstreamRow;
 /// looked at again in every run.
 const HELD_BACK: &str = "held back";
 
+/// Begins the reason of files that the cache lost or damaged, as the reading of them tells
+/// it; in the next run the repository is fetched and converted anew.
+const UNREADABLE: &str = "its content cannot be read";
+
 /// A repository of a source, with what is needed to turn its files into pages.
 pub(super) struct Reading<'a> {
     pub source: &'a Source,
@@ -111,6 +115,14 @@ fn read_repository(
     }
     pass.context.progress.stage(&source.id, &format!("fetching {address}"));
     let cache = cache_of(pass, &source.id, reading.repository);
+    let failed = pass.state.urls_with(&source.id, OutcomeKind::Failed)?;
+    let failed_by = |reason: &str| failed.iter().any(|(_, why)| why.starts_with(reason));
+    if failed_by(UNREADABLE)
+        && let Err(error) = std::fs::remove_dir_all(&cache)
+    {
+        tracing::warn!(cache = %cache.display(), %error, "the damaged cache stays");
+    }
+    let again = failed_by(UNREADABLE) || failed_by(HELD_BACK);
     let commit = match fetch(pass, reading, &cache)? {
         Ok(commit) => commit,
         Err(why) => {
@@ -129,8 +141,6 @@ fn read_repository(
     let settings = reading.settings();
     let base = match &known {
         Some(row) if row.settings == settings && row.extractor == extract::VERSION => {
-            let held_back = pass.state.urls_with(&source.id, OutcomeKind::Failed)?;
-            let again = held_back.iter().any(|(_, why)| why.starts_with(HELD_BACK));
             (!again && upstream.has_commit(&row.commit)).then_some(row)
         }
         _ => None,

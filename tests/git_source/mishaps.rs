@@ -191,6 +191,68 @@ fn a_frozen_source_does_not_stop_the_others() {
     assert_eq!(complete, [false, true, true], "in order of the configuration");
 }
 
+/// Changes bytes of the cache's packs: those of the object `only`, or all behind the first 40.
+fn corrupt_packs(world: &World, cache: &std::path::Path, only: Option<&str>) {
+    for entry in fs::read_dir(cache.join("objects/pack")).unwrap().flatten() {
+        let path = entry.path();
+        if path.extension().is_some_and(|end| end == "pack") {
+            let mut bytes = fs::read(&path).unwrap();
+            let (mut start, mut length) = (40, bytes.len());
+            if let Some(id) = only {
+                // Id, kind, size, size in the pack, offset.
+                let index = path.display().to_string();
+                let listed = world.git_in(cache, &["verify-pack", "-v", &index]).ok();
+                let line = listed.lines().find(|line| line.starts_with(id)).expect("the object");
+                let number =
+                    |at| line.split_whitespace().nth(at).unwrap().parse::<usize>().unwrap();
+                // Behind the header of the object.
+                (start, length) = (number(4) + 3, number(3) - 3);
+            }
+            bytes.iter_mut().skip(start).take(length).for_each(|byte| *byte ^= 0x55);
+            fs::remove_file(&path).unwrap();
+            fs::write(&path, bytes).unwrap();
+        }
+    }
+}
+
+#[test]
+fn damaged_objects_of_a_cache_heal() {
+    for upstream_moves in [false, true] {
+        for damage in ["removed", "corrupted", "one file corrupted"] {
+            let (world, up) = World::with_upstream("true");
+            up.write("a.md", "# A\n").write("b.md", "# B\n").commit();
+            world.run();
+            let page = world.file(PUBLIC, PAGE);
+            let cache = world.archive().join("pagelog/upstream/docs/up.git.invalid.git");
+            let blob = world.git_in(&cache, &["rev-parse", "refs/upstream/fetched:a.md"]).ok();
+            match damage {
+                "removed" => fs::remove_dir_all(cache.join("objects/pack")).unwrap(),
+                "corrupted" => corrupt_packs(&world, &cache, None),
+                _ => corrupt_packs(&world, &cache, Some(blob.trim())),
+            }
+            if upstream_moves {
+                up.write("b.md", "# B, changed\n").commit();
+            }
+            // A new licence makes the next run read every file.
+            let licence = git_source("docs", "true", &["./up.git"]).replace("CC-BY-4.0", "CC0-1.0");
+            world.configure(&licence);
+            let first = world.pagelog_at("2026-12-01T02:00:00Z", &["run"]);
+            assert!(matches!(first.code, Some(0 | 3)), "{first:?}");
+            world.assert_whole();
+            assert_eq!(body(&world.file(PUBLIC, PAGE)), body(&page), "nothing is removed");
+            let case = format!("{damage}, upstream moves: {upstream_moves}");
+            let second = world.pagelog_at("2026-12-02T02:00:00Z", &["run"]);
+            assert_eq!(second.code, Some(0), "{case}: {second:?}\nafter {first:?}");
+            assert!(second.stdout.contains(" 0 failed"), "{case}: {second:?}");
+            world.assert_whole();
+            let healed = page.replace("CC-BY-4.0", "CC0-1.0");
+            assert_eq!(world.file(PUBLIC, PAGE), healed, "{case}: {second:?}\nafter {first:?}");
+            let other = world.file(PUBLIC, "pages/docs/up.git.invalid/b.md");
+            assert_eq!(body(&other).contains("changed"), upstream_moves, "{case}");
+        }
+    }
+}
+
 #[test]
 fn a_cache_does_not_grow_without_end() {
     let (world, up) = World::with_upstream("true");
