@@ -65,26 +65,6 @@ impl Git {
         Ok(hunk)
     }
 
-    /// Copies a repository's refs and everything they reach into a new bare repository,
-    /// safe at any time: refs are read first, objects never vanish during it.
-    ///
-    /// # Errors
-    /// The target exists, or Git failed.
-    pub fn clone_mirror(&self, from: &Path, to: &Path) -> Result<(), GitError> {
-        let mut command = self.command(Path::new("."));
-        command.env("GIT_ALLOW_PROTOCOL", "file").env_remove("GIT_DIR");
-        command.args(["clone", "--quiet", "--mirror", "--no-hardlinks", "--template="]);
-        command.arg("--").arg(from).arg(to);
-        let finished = self.finish(command, "clone", std::time::Duration::from_hours(6))?;
-        if finished.success {
-            return Ok(());
-        }
-        let (command, directory) = ("clone".to_owned(), from.to_owned());
-        Err(GitError::Failed { command, directory, message: finished.message() })
-    }
-}
-
-impl Git {
     /// Makes an empty bare repository whose HEAD is `main`, without templates.
     ///
     /// # Errors
