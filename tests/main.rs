@@ -9,6 +9,7 @@
 
 mod architecture;
 mod cli;
+mod crash;
 mod docs;
 mod format;
 mod git_source;

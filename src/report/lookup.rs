@@ -66,6 +66,8 @@ pub fn find_pages(
             let visibility = if private { Visibility::Private } else { Visibility::Public };
             found.insert(Found { url: row.url, entry, visibility });
         }
+    } else {
+        found.extend(in_tips(archive, wanted)?);
     }
     let of_source = |page: &Found| source.is_none_or(|id| page.entry.source.as_str() == id);
     found.retain(&of_source);
@@ -91,6 +93,24 @@ fn at_path(archive: &Archive, entry: &PageEntry) -> Result<Option<Found>, Report
         }
     }
     Ok(None)
+}
+
+/// Pages with that URL (or matching the pattern) in both tips, where no state knows them.
+fn in_tips(archive: &Archive, wanted: &str) -> Result<Vec<Found>, ReportError> {
+    let heads = archive.heads()?;
+    let mut found = Vec::new();
+    for visibility in [Visibility::Public, Visibility::Private] {
+        let tip = Snapshot::open(archive, heads.of(visibility))?;
+        for (path, id) in tip.files("pages")? {
+            let Some(entry) = PageEntry::from_page_path(&path) else { continue };
+            let Ok(page) = decode_page(&tip.read(id)?) else { continue };
+            let url = page.url.to_string();
+            if matches(wanted, &url) {
+                found.push(Found { url, entry, visibility });
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// Pages with that URL (or matching the pattern, or at the path) in older commits, where

@@ -31,9 +31,8 @@ pub(super) fn recover(scene: &Scene<'_>, state: &mut State) -> Result<(), RunErr
     if known == tips(&found) {
         return Ok(());
     }
-    if known == Tips::default()
-        && state.recent_runs(1)?.iter().all(|run| run.new == Tips::default())
-    {
+    // A state that speaks of no commit is new, or was killed while it was made anew.
+    if known == Tips::default() {
         return rebuild(archive, state);
     }
     for (name, known, found) in
@@ -129,9 +128,11 @@ fn heads(tips: &Tips) -> Result<Heads, RunError> {
     Ok(Heads { public: id(&tips.public)?, private: id(&tips.private)? })
 }
 
-/// Makes the state anew from the archive.
+/// Makes the state anew from the archive. The tips come last: killed before, it is begun
+/// again.
 fn rebuild(archive: &Archive, state: &mut State) -> Result<(), RunError> {
     let found = archive.heads()?;
+    state.forget_pages()?;
     let mut numbers = HashMap::new();
     let public = archive.runs(found.public)?;
     let private = archive.runs(found.private)?;
@@ -143,7 +144,6 @@ fn rebuild(archive: &Archive, state: &mut State) -> Result<(), RunError> {
         let id = state.restore_run(kind, (run.started, run.ended), &new)?;
         numbers.entry(run.started).or_insert(id);
     }
-    state.forget_pages()?;
     for visibility in [Visibility::Public, Visibility::Private] {
         let Some(tip) = found.of(visibility) else { continue };
         let (mut pages, _) = differences(archive, (visibility, None, tip), RunId(0))?;

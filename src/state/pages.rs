@@ -31,12 +31,14 @@ impl State {
         self.transaction(|db| apply(db, pages, &[]))
     }
 
-    /// Forgets all pages and which upstream commits they came from; for making them anew.
+    /// Forgets all pages, what they were read from and the commits they belong to; for
+    /// making all that anew.
     ///
     /// # Errors
     /// The state cannot be written.
     pub fn forget_pages(&mut self) -> Result<(), StateError> {
-        self.transaction(|db| db.execute_batch("DELETE FROM page; DELETE FROM upstream;"))
+        let sql = "DELETE FROM tip; DELETE FROM page; DELETE FROM upstream;";
+        self.transaction(|db| db.execute_batch(sql))
     }
 
     /// Pages with that URL, of all sources.

@@ -208,7 +208,7 @@ impl State {
         query().map_err(|error| self.error(error))
     }
 
-    /// Adds a run that the archive tells of; for making the state anew.
+    /// Adds a run that the archive tells of, unless it is known; for making the state anew.
     ///
     /// # Errors
     /// The state cannot be written.
@@ -219,6 +219,11 @@ impl State {
         new: &Tips,
     ) -> Result<RunId, StateError> {
         self.transaction(|db| {
+            let sql = "SELECT id FROM run WHERE phase = 'committed' AND public_new IS ?";
+            let known = db.query_row(sql, [&new.public], |row| row.get(0)).optional()?;
+            if let Some(known) = known {
+                return Ok(RunId(known));
+            }
             db.execute(
                 "INSERT INTO run (kind, started, ended, phase, public_new, private_new) \
                  VALUES (?, ?, ?, 'committed', ?, ?)",

@@ -94,6 +94,22 @@ impl World {
         Upstream::new(self.path(), name)
     }
 
+    /// A copy of the folder as it is, without work trees. Upstreams, which no run changes,
+    /// are shared with the original.
+    pub fn copy(&self) -> Self {
+        let copy = Self::empty();
+        for entry in fs::read_dir(self.path()).expect("folder is read").flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let target = copy.path().join(&name);
+            if entry.path().extension().is_some_and(|end| end == "git") {
+                std::os::unix::fs::symlink(entry.path(), target).expect("upstream is shared");
+            } else if !name.ends_with("-work") {
+                copy_tree(&entry.path(), &target);
+            }
+        }
+        copy
+    }
+
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
@@ -121,10 +137,16 @@ impl World {
 
     /// The program as a command to be changed further.
     pub fn command(&self, clock: &str) -> Command {
-        let mut command = Command::new(program());
+        let mut command = self.other(program());
+        command.args(["--clock", clock]);
+        command
+    }
+
+    /// Another program, in the folder and with the same environment.
+    pub fn other(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
         command.current_dir(self.path()).stdin(Stdio::null());
         self.isolate(&mut command);
-        command.args(["--clock", clock]);
         command
     }
 
@@ -187,6 +209,12 @@ impl World {
     fn isolate(&self, command: &mut Command) {
         isolate(command, self.path());
     }
+}
+
+/// Copies a file or a folder with everything in it.
+pub fn copy_tree(from: &Path, to: &Path) {
+    let status = Command::new("cp").arg("-a").arg(from).arg(to).status().expect("cp starts");
+    assert!(status.success(), "{} is not copied", from.display());
 }
 
 /// The program under test.
