@@ -8,7 +8,7 @@ use gix::odb::pack::cache::lru::MemoryCappedHashmap;
 use super::error::ArchiveError;
 use super::layout::{OWN_FOLDER, PRIVATE_REF};
 use super::lock::RunLock;
-use super::pack::TEMPORARY_PREFIX;
+use super::pack::{TEMPORARY_PREFIX, flush_directory, write_flushed};
 use crate::git::Git;
 use crate::model::CaseRule;
 
@@ -26,21 +26,44 @@ pub struct Archive {
 /// Files that may stand in a directory before an archive is made in it.
 const TOLERATED: &[&str] = &["README.md", ".gitignore", ".gitkeep", OWN_FOLDER];
 
+/// The file of the run lock, in the own folder.
+const LOCK: &str = "run.lock";
+
+/// Stands in the own folder while an archive is being made: what is beside it then is
+/// ours, and no archive yet.
+const UNFINISHED: &str = "unfinished";
+
 impl Archive {
-    /// Makes an empty archive, in a new directory or one without content.
+    /// Makes an empty archive, in a new directory or one without content. Killed on the
+    /// way, it is no archive yet, and the next call begins again.
     ///
     /// # Errors
-    /// Something else is there, or the disk or Git failed.
+    /// Something else is there, another process makes it now, or the disk or Git failed.
     pub fn init(path: &Path, case: CaseRule, git: &Git) -> Result<Self, ArchiveError> {
         refuse_foreign_content(path)?;
         make_private_directory(path)?;
+        let own = path.join(OWN_FOLDER);
+        fs::create_dir_all(&own).map_err(ArchiveError::io("make", &own))?;
+        let holder = format!("process {}, making the archive", std::process::id());
+        let _lock = RunLock::acquire(&own.join(LOCK), &holder)?;
+        match Self::open(path) {
+            Err(ArchiveError::Missing(_)) => {}
+            made_meanwhile => return made_meanwhile,
+        }
+        let unfinished = own.join(UNFINISHED);
+        write_flushed(&unfinished, b"")?;
+        for name in ["HEAD", "HEAD.lock", "config", "config.lock"] {
+            remove_if_there(&path.join(name))?;
+        }
         git.init_bare(path)?;
         let config = path.join("config");
-        fs::write(&config, config_text(case)).map_err(ArchiveError::io("write", &config))?;
+        write_flushed(&config, config_text(case).as_bytes())?;
         let hook = path.join("hooks/pre-push");
         fs::create_dir_all(path.join("hooks")).map_err(ArchiveError::io("make", &hook))?;
         fs::write(&hook, include_str!("pre-push.sh")).map_err(ArchiveError::io("write", &hook))?;
         make_executable(&hook)?;
+        flush_directory(path)?;
+        remove_if_there(&unfinished)?;
         Self::open(path)
     }
 
@@ -49,7 +72,8 @@ impl Archive {
     /// # Errors
     /// There is none, or it is of a newer format.
     pub fn open(path: &Path) -> Result<Self, ArchiveError> {
-        if !path.join("HEAD").is_file() || !path.join("objects").is_dir() {
+        let unfinished = path.join(OWN_FOLDER).join(UNFINISHED).exists();
+        if unfinished || !path.join("HEAD").is_file() || !path.join("objects").is_dir() {
             refuse_foreign_content(path)?;
             return Err(ArchiveError::Missing(path.to_owned()));
         }
@@ -104,7 +128,7 @@ impl Archive {
     /// # Errors
     /// Another run holds it.
     pub fn lock(&self, holder: &str) -> Result<RunLock, ArchiveError> {
-        RunLock::acquire(&self.path.join(OWN_FOLDER).join("run.lock"), holder)
+        RunLock::acquire(&self.path.join(OWN_FOLDER).join(LOCK), holder)
     }
 
     /// Removes temporary packs of runs that were killed. Only the holder of the lock may.
@@ -143,7 +167,7 @@ impl Archive {
 /// Refuses a path at which something other than an archive stands.
 fn refuse_foreign_content(path: &Path) -> Result<(), ArchiveError> {
     let not_ours = |why: String| ArchiveError::NotAnArchive { path: path.to_owned(), why };
-    if !path.exists() {
+    if !path.exists() || path.join(OWN_FOLDER).join(UNFINISHED).exists() {
         return Ok(());
     }
     if !path.is_dir() {
@@ -157,6 +181,15 @@ fn refuse_foreign_content(path: &Path) -> Result<(), ArchiveError> {
         }
     }
     Ok(())
+}
+
+fn remove_if_there(path: &Path) -> Result<(), ArchiveError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(ArchiveError::io("remove", path)(error))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Settings of the archive's repository.

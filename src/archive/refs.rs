@@ -83,6 +83,15 @@ impl Archive {
     /// A ref is elsewhere, another process holds a lock, or the disk failed; then no ref
     /// has moved.
     pub fn move_refs(&self, refs: &RefMove) -> Result<(), ArchiveError> {
+        if [PUBLIC_REF, PRIVATE_REF].iter().any(|name| self.path().join(name).exists()) {
+            // Somebody wrote a ref as a file of its own. It hides what `packed-refs` says
+            // until it is removed, so that the two refs would not move at once.
+            self.change_refs(&RefMove { old: refs.old, new: refs.old })?;
+        }
+        self.change_refs(refs)
+    }
+
+    fn change_refs(&self, refs: &RefMove) -> Result<(), ArchiveError> {
         let repository = self.repository();
         let edits = [
             edit(PUBLIC_REF, refs.old.public, refs.new.public)?,
@@ -166,13 +175,13 @@ pub(super) fn moved(
     ArchiveError::RefMoved { name: name.to_owned(), expected: shown(expected), found: shown(found) }
 }
 
-/// The edit of one ref; none where it stays.
+/// The edit of one ref; none where there is to be none.
 fn edit(
     name: &str,
     old: Option<ObjectId>,
     new: Option<ObjectId>,
 ) -> Result<Option<RefEdit>, ArchiveError> {
-    let Some(new) = new.filter(|_| new != old) else { return Ok(None) };
+    let Some(new) = new else { return Ok(None) };
     let expected = old.map_or(PreviousValue::MustNotExist, |id| {
         PreviousValue::MustExistAndMatch(Target::Object(id))
     });
