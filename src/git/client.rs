@@ -105,7 +105,7 @@ impl Git {
     /// # Errors
     /// Git is missing, does not tell its version, or is too old.
     pub fn check_version(&self) -> Result<String, GitError> {
-        let output = self.local(Path::new("."), &["version"])?;
+        let output = self.outside(Path::new("."), &["version"])?;
         let text = String::from_utf8_lossy(&output);
         let version = text.trim().trim_start_matches("git version ").to_owned();
         let mut numbers = version.split('.').map(|n| n.parse::<u32>().unwrap_or(0));
@@ -113,9 +113,26 @@ impl Git {
         if found < MINIMUM_VERSION { Err(GitError::Version(version)) } else { Ok(version) }
     }
 
-    /// Runs a call that touches local files only and gives its standard output.
-    pub(super) fn local(&self, directory: &Path, arguments: &[&str]) -> Result<Vec<u8>, GitError> {
-        let mut command = self.command(directory);
+    /// Runs a call on a bare repository that touches local files only and gives its
+    /// standard output.
+    pub(super) fn local(&self, repository: &Path, arguments: &[&str]) -> Result<Vec<u8>, GitError> {
+        self.call(self.command_in(repository), (repository, arguments))
+    }
+
+    /// The same for a call that needs no repository.
+    pub(super) fn outside(
+        &self,
+        directory: &Path,
+        arguments: &[&str],
+    ) -> Result<Vec<u8>, GitError> {
+        self.call(self.command(directory), (directory, arguments))
+    }
+
+    fn call(
+        &self,
+        mut command: Command,
+        (directory, arguments): (&Path, &[&str]),
+    ) -> Result<Vec<u8>, GitError> {
         command.args(arguments);
         let name = arguments.first().copied().unwrap_or_default();
         let finished = self.finish(command, name, LOCAL_DEADLINE)?;
@@ -161,8 +178,6 @@ impl Git {
         command.envs([
             ("LC_ALL", "C"),
             ("HOME", "/nonexistent"),
-            // Never a repository further up, should the one in `directory` be damaged.
-            ("GIT_DIR", "."),
             ("GIT_CONFIG_NOSYSTEM", "1"),
             ("GIT_CONFIG_GLOBAL", "/dev/null"),
             ("GIT_ATTR_NOSYSTEM", "1"),
@@ -178,6 +193,14 @@ impl Git {
         for setting in FIXED.iter().copied().chain([from.as_str(), agent.as_str()]) {
             command.args(["-c", setting]);
         }
+        command
+    }
+
+    /// A call on the bare repository `repository` and on no other: where it is not one, Git
+    /// does not look for another one in the directories above.
+    pub(super) fn command_in(&self, repository: &Path) -> Command {
+        let mut command = self.command(repository);
+        command.env("GIT_DIR", ".");
         command
     }
 

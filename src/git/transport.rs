@@ -1,8 +1,9 @@
 //! Fetching one snapshot of an upstream repository into a bare cache.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::net::{IpAddr, ToSocketAddrs};
 use std::path::Path;
+use std::thread;
 use std::time::Duration;
 
 use super::child::Finished;
@@ -11,6 +12,12 @@ use crate::model::{Repository, is_global_address};
 
 /// Longest time for one fetch.
 const DEADLINE: Duration = Duration::from_hours(2);
+
+/// How often, and how long each time, the end of a fetch of a killed run is awaited.
+const ORPHAN_LOOKS: u32 = 600;
+
+/// See [`ORPHAN_LOOKS`].
+const LOOK: Duration = Duration::from_millis(50);
 
 /// The ref of the cache that holds the newest snapshot.
 const FETCHED: &str = "refs/upstream/fetched";
@@ -62,6 +69,14 @@ pub enum FetchError {
         /// What went wrong.
         error: std::io::Error,
     },
+    /// A run that was killed left a fetch behind, which goes on.
+    #[error(
+        "a fetch that a killed run left behind still works on {path}; a later run reads the repository"
+    )]
+    Orphan {
+        /// The cache.
+        path: std::path::PathBuf,
+    },
     /// Anything else.
     #[error(transparent)]
     Git(#[from] GitError),
@@ -82,7 +97,9 @@ impl Git {
             // Neither the upstream nor the network, as far as Git's message tells.
             Err(FetchError::Git(GitError::Failed { .. })) if self.is_damaged(fetch.cache) => {
                 let cache_error = |error| FetchError::Cache { path: fetch.cache.to_owned(), error };
-                fs::remove_dir_all(fetch.cache).map_err(cache_error)?;
+                let lock = self.lock_cache(fetch.cache)?;
+                discard(fetch.cache).map_err(cache_error)?;
+                drop(lock);
                 self.fetch_into_cache(fetch)
             }
             other => other,
@@ -99,8 +116,10 @@ impl Git {
     }
 
     fn fetch_into_cache(&self, fetch: Fetch<'_>) -> Result<String, FetchError> {
+        let lock = self.lock_cache(fetch.cache)?;
         self.prepare_cache(fetch.cache)?;
-        let mut command = self.command(fetch.cache);
+        let mut command = self.command_in(fetch.cache);
+        command.stdin(lock);
         let url = self.point_at(&mut command, fetch.repository)?;
         let from = fetch.branch.map_or_else(|| "HEAD".to_owned(), |b| format!("refs/heads/{b}"));
         command.args(["fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head"]);
@@ -121,12 +140,33 @@ impl Git {
         cache.exists() && matches!(self.local(cache, &check), Err(GitError::Failed { .. }))
     }
 
+    /// Takes the lock of a cache. It is given to the fetch as its (empty) standard input,
+    /// and so is held for as long as that lives, which may be longer than the run.
+    fn lock_cache(&self, cache: &Path) -> Result<File, FetchError> {
+        let failed = |error| FetchError::Cache { path: cache.to_owned(), error };
+        fs::create_dir_all(cache).map_err(failed)?;
+        let path = cache.with_extension("lock");
+        let options = File::options().read(true).append(true).create(true).open(path);
+        let file = options.map_err(failed)?;
+        for _ in 0..ORPHAN_LOOKS {
+            match file.try_lock() {
+                Ok(()) => return Ok(file),
+                Err(TryLockError::WouldBlock) if self.interrupt.is_raised() => {
+                    return Err(GitError::Interrupted.into());
+                }
+                Err(TryLockError::WouldBlock) => thread::sleep(LOOK),
+                Err(TryLockError::Error(error)) => return Err(failed(error)),
+            }
+        }
+        Err(FetchError::Orphan { path: cache.to_owned() })
+    }
+
     /// Makes the cache where it is missing and removes lock files of a killed run.
     fn prepare_cache(&self, cache: &Path) -> Result<(), FetchError> {
         let failed = |error| FetchError::Cache { path: cache.to_owned(), error };
         if !cache.join("HEAD").exists() {
             fs::create_dir_all(cache).map_err(failed)?;
-            self.local(cache, &["init", "--quiet", "--bare", "--template=", "."])?;
+            self.outside(cache, &["init", "--quiet", "--bare", "--template=", "."])?;
         }
         for name in ["shallow.lock", "packed-refs.lock", "config.lock"] {
             remove_if_there(&cache.join(name)).map_err(failed)?;
@@ -210,6 +250,20 @@ fn with_port(url: &str, port: u16) -> String {
         .ok()
         .and_then(|mut url| url.set_port(Some(port)).ok().map(|()| url.to_string()))
         .unwrap_or_else(|| url.to_owned())
+}
+
+/// Puts a cache out of the way at once, and then removes it: helpers of a fetch that was
+/// ended may still be writing to it.
+fn discard(cache: &Path) -> std::io::Result<()> {
+    let away = cache.with_extension("discarded");
+    if away.exists() {
+        fs::remove_dir_all(&away)?;
+    }
+    fs::rename(cache, &away)?;
+    if let Err(error) = fs::remove_dir_all(&away) {
+        tracing::warn!(cache = %away.display(), %error, "a discarded cache could not be removed");
+    }
+    Ok(())
 }
 
 fn remove_if_there(path: &Path) -> std::io::Result<()> {

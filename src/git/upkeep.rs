@@ -11,7 +11,7 @@ impl Git {
     /// # Errors
     /// Git could not be run.
     pub fn fsck(&self, repository: &Path) -> Result<Vec<String>, GitError> {
-        let mut command = self.command(repository);
+        let mut command = self.command_in(repository);
         command.args(["fsck", "--full", "--strict", "--no-dangling", "--no-progress"]);
         let finished = self.finish(command, "fsck", std::time::Duration::from_hours(6))?;
         let said = [finished.stdout.as_slice(), finished.stderr.as_slice()].concat();
@@ -71,6 +71,6 @@ impl Git {
     /// Git failed.
     pub fn init_bare(&self, path: &Path) -> Result<(), GitError> {
         let arguments = ["init", "--quiet", "--bare", "--template=", "--initial-branch=main", "."];
-        self.local(path, &arguments).map(drop)
+        self.outside(path, &arguments).map(drop)
     }
 }

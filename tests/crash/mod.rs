@@ -2,7 +2,11 @@
 //! refs move or none does, and the next run ends where an undisturbed one would have.
 
 mod durability;
+mod kill_children;
+mod kill_random;
 mod kill_steps;
+mod orphans;
 mod scene;
+mod stand_in;
 mod state_loss;
 mod tracer;
