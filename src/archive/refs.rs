@@ -126,7 +126,7 @@ impl Archive {
                 }
             }
         }
-        match self.lock_files().into_iter().next() {
+        match self.ref_locks().into_iter().next() {
             Some(path) => ArchiveError::RefLock { path },
             None => ArchiveError::Object {
                 what: "cannot move the refs".to_owned(),
@@ -142,7 +142,7 @@ impl Archive {
     /// # Errors
     /// A file cannot be removed.
     pub fn remove_own_ref_locks(&self, intent: SystemTime) -> Result<(), ArchiveError> {
-        for path in self.lock_files() {
+        for path in self.ref_locks() {
             let made = fs::metadata(&path).and_then(|data| data.modified());
             // File systems keep coarser times than the clock.
             let earliest = intent - Duration::from_secs(2);
@@ -154,8 +154,9 @@ impl Archive {
         Ok(())
     }
 
-    /// Lock files that stand in the way of a move.
-    fn lock_files(&self) -> Vec<PathBuf> {
+    /// Lock files that stand in the way of a move, whoever made them.
+    #[must_use]
+    pub fn ref_locks(&self) -> Vec<PathBuf> {
         [PUBLIC_REF, PRIVATE_REF, "packed-refs"]
             .iter()
             .map(|name| self.path().join(format!("{name}.lock")))

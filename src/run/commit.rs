@@ -2,9 +2,12 @@
 
 use super::pass::{Pass, tips};
 use super::{Effect, Report, RunError};
-use crate::archive::{ArchiveFile, FORMAT_VERSION, NewCommit, RunMessage, SourceLine};
+use crate::archive::{
+    Archive, ArchiveFile, FORMAT_VERSION, NewCommit, RefMove, RunMessage, SourceLine,
+};
 use crate::extract;
-use crate::model::{UpstreamHead, Visibility};
+use crate::model::{RunId, RunKind, UpstreamHead, Visibility};
+use crate::state::State;
 
 /// Commits a pass, or gives only its report.
 pub(super) fn finish(mut pass: Pass<'_>, effect: Effect) -> Result<Report, RunError> {
@@ -55,14 +58,21 @@ pub(super) fn finish(mut pass: Pass<'_>, effect: Effect) -> Result<Report, RunEr
         return Err(error);
     }
     tracing::info!(kind = ?pass.kind, "committing");
-    let Pass { context, archive, state, writer, mut record, learnt, caches, .. } = pass;
+    let Pass { context, archive, state, writer, kind, mut record, learnt, caches, .. } = pass;
     let committed = || -> Result<_, RunError> {
         let moves = writer.finish(&new)?;
-        state.record_intent(run, (&tips(&moves.new), context.clock.machine()), &learnt)?;
+        let locks_since = archive.ref_locks().is_empty().then(|| context.clock.machine());
+        state.record_intent(run, (&tips(&moves.new), locks_since), &learnt)?;
         tracing::info!("objects and intent are on disk");
-        archive.move_refs(&moves)?;
+        move_refs(archive, state, (run, &moves))?;
         record.tips = tips(&moves.new);
-        state.record_commit(run, ended, &record)?;
+        match state.record_commit(run, ended, &record) {
+            // Nothing follows in this run that would build on it.
+            Err(error) if kind == RunKind::Read => context.progress.warn(&format!(
+                "committed, but that could not be noted, so the next run does it: {error}"
+            )),
+            other => other?,
+        }
         Ok(moves)
     };
     let moves = committed()?;
@@ -75,6 +85,22 @@ pub(super) fn finish(mut pass: Pass<'_>, effect: Effect) -> Result<Report, RunEr
         |id: Option<crate::archive::ObjectId>| id.map(|id| id.to_string()).unwrap_or_default();
     report.commits = Some((hex(moves.new.public), hex(moves.new.private)));
     Ok(report)
+}
+
+/// Moves the refs of a run whose intent is on disk.
+pub(super) fn move_refs(
+    archive: &Archive,
+    state: &mut State,
+    (run, moves): (RunId, &RefMove),
+) -> Result<(), RunError> {
+    let moved = archive.move_refs(moves);
+    if moved.is_err()
+        && let Err(error) = state.record_ref_locks(run, None)
+    {
+        // Our own locks are gone, but the next run will not know whose the others are.
+        tracing::warn!(%error, "it could not be noted that lock files are somebody else's");
+    }
+    Ok(moved?)
 }
 
 /// The upstream commits that a ref's message names: those of its own sources, and on the

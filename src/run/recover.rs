@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use super::commit::move_refs;
 use super::pass::tips;
 use super::{Context, RunError};
 use crate::archive::{
@@ -78,7 +79,9 @@ fn finish_intent(scene: &Scene<'_>, state: &mut State, intent: &RunRow) -> Resul
         return Ok(());
     }
     if found != new {
-        archive.move_refs(&RefMove { old: found, new })?;
+        let locks_since = archive.ref_locks().is_empty().then(|| context.clock.machine());
+        state.record_ref_locks(intent.id, locks_since)?;
+        move_refs(archive, state, (intent.id, &RefMove { old: found, new }))?;
     }
     let mut record = CommitRecord { tips: intent.new.clone(), ..CommitRecord::default() };
     for visibility in [Visibility::Public, Visibility::Private] {

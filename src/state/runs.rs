@@ -59,7 +59,8 @@ pub struct RunRow {
     pub old: Tips,
     /// Where they go, from the intent on.
     pub new: Tips,
-    /// When the intent was written, by the machine's clock.
+    /// From when on lock files on the refs are the run's own, by the machine's clock;
+    /// `None` where none is.
     pub intent_at: Option<SystemTime>,
 }
 
@@ -100,18 +101,18 @@ impl State {
         })
     }
 
-    /// Writes down, durably, that the refs are about to move, with what was learnt.
+    /// Writes down, durably, that the refs are about to move, with what was learnt. Lock
+    /// files on the refs that come to be from `locks_since` on are the run's own.
     ///
     /// # Errors
     /// The state cannot be written: then the refs must not move.
     pub fn record_intent(
         &mut self,
         run: RunId,
-        (new, at): (&Tips, SystemTime),
+        (new, locks_since): (&Tips, Option<SystemTime>),
         learnt: &[LedgerEntry],
     ) -> Result<(), StateError> {
-        let since = at.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let at = i64::try_from(since.as_millis()).unwrap_or(i64::MAX);
+        let at = locks_since.map(milliseconds);
         self.transaction(|db| {
             for entry in learnt {
                 record(db, run, entry)?;
@@ -121,6 +122,22 @@ impl State {
                 params![new.public, new.private, at, run.0],
             )?;
             Ok(())
+        })
+    }
+
+    /// Writes down anew from when on lock files on the refs are the run's own; `None` where
+    /// none is.
+    ///
+    /// # Errors
+    /// The state cannot be written.
+    pub fn record_ref_locks(
+        &mut self,
+        run: RunId,
+        since: Option<SystemTime>,
+    ) -> Result<(), StateError> {
+        let at = since.map(milliseconds);
+        self.transaction(|db| {
+            db.execute("UPDATE run SET intent_at = ? WHERE id = ?", params![at, run.0]).map(drop)
         })
     }
 
@@ -285,6 +302,11 @@ fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         intent_at: intent
             .map(|ms| SystemTime::UNIX_EPOCH + Duration::from_millis(ms.cast_unsigned())),
     })
+}
+
+fn milliseconds(time: SystemTime) -> i64 {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 fn kind_name(kind: RunKind) -> &'static str {

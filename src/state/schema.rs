@@ -16,7 +16,7 @@ CREATE TABLE run (
     ended TEXT,
     phase TEXT NOT NULL,        -- open, intent, committed, abandoned
     public_old TEXT, public_new TEXT, private_old TEXT, private_new TEXT,
-    intent_at INTEGER           -- machine's clock, milliseconds since 1970
+    intent_at INTEGER           -- lock files are its own from then on; machine's clock, milliseconds since 1970
 );
 CREATE TABLE source (
     id TEXT PRIMARY KEY,

@@ -5,6 +5,8 @@ mod durability;
 mod kill_children;
 mod kill_random;
 mod kill_steps;
+mod locks;
+mod moved_refs;
 mod orphans;
 mod scene;
 mod stand_in;
