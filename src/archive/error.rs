@@ -114,6 +114,9 @@ fn with_causes(error: &dyn std::error::Error) -> String {
         if !text.contains(&said) {
             text = format!("{text}: {said}");
         }
+        if let Some(error) = inner.downcast_ref() {
+            text.push_str(disk_hint(error));
+        }
         cause = inner.source();
     }
     text

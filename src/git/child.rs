@@ -40,6 +40,15 @@ pub(super) struct Finished {
 }
 
 impl Finished {
+    /// Whether the child said that a disk of this machine is full. What the other side of
+    /// a transfer says about its own does not count.
+    pub fn tells_of_full_disk(&self) -> bool {
+        const FULL: [&str; 2] = ["No space left on device", "Disk quota exceeded"];
+        let text = String::from_utf8_lossy(&self.stderr);
+        let mut own = text.split(['\n', '\r']).filter(|line| !line.starts_with("remote:"));
+        own.any(|line| FULL.iter().any(|full| line.contains(full)))
+    }
+
     /// What the child said, as one line for people, progress left out.
     pub fn message(&self) -> String {
         let text = String::from_utf8_lossy(&self.stderr);

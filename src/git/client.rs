@@ -57,6 +57,18 @@ pub enum GitError {
         /// What it said, shortened.
         message: String,
     },
+    /// The disk is full.
+    #[error(
+        "git {command} failed in {directory}: {message}; make room and run again, nothing is lost"
+    )]
+    NoSpace {
+        /// The command, without options.
+        command: String,
+        /// Where it ran.
+        directory: PathBuf,
+        /// What it said, shortened.
+        message: String,
+    },
     /// It took longer than it may.
     #[error("git {command} was stopped after {seconds} s")]
     TimedOut {
@@ -139,11 +151,7 @@ impl Git {
         if finished.success {
             return Ok(finished.stdout);
         }
-        Err(GitError::Failed {
-            command: name.to_owned(),
-            directory: directory.to_owned(),
-            message: finished.message(),
-        })
+        Err(failed(name, directory, &finished))
     }
 
     /// Runs a prepared command to its end, its deadline or an interrupt.
@@ -214,6 +222,17 @@ impl Git {
                 command.env(name, value);
             }
         }
+    }
+}
+
+/// The error of a call that ended with one, by Git's (untranslated) message.
+pub(super) fn failed(command: &str, directory: &Path, finished: &Finished) -> GitError {
+    let (command, directory, message) =
+        (command.to_owned(), directory.to_owned(), finished.message());
+    if finished.tells_of_full_disk() {
+        GitError::NoSpace { command, directory, message }
+    } else {
+        GitError::Failed { command, directory, message }
     }
 }
 

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::child::Finished;
-use super::client::{Git, GitError};
+use super::client::{Git, GitError, failed};
 use crate::model::{Repository, is_global_address};
 
 /// Longest time for one fetch.
@@ -316,14 +316,16 @@ fn classify(finished: &Finished, cache: &Path) -> FetchError {
     ];
     let message = finished.message();
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| message.contains(phrase));
-    if says(&["couldn't find remote ref"]) {
+    let local = failed("fetch", cache, finished);
+    if matches!(local, GitError::NoSpace { .. }) {
+        local.into()
+    } else if says(&["couldn't find remote ref"]) {
         FetchError::NoBranch(message)
     } else if says(GONE) {
         FetchError::Gone(message)
     } else if says(NETWORK) {
         FetchError::Network(message)
     } else {
-        let (command, directory) = ("fetch".to_owned(), cache.to_owned());
-        GitError::Failed { command, directory, message }.into()
+        local.into()
     }
 }

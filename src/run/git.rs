@@ -2,12 +2,13 @@
 //! is archived, remove what its tree no longer has.
 
 use std::collections::HashSet;
+use std::io;
 use std::path::PathBuf;
 
 use super::convert::{Item, Job, Rule, convert};
 use super::pass::Pass;
 use super::{RunError, SourceReport};
-use crate::archive::{LeakGuard, PageEntry};
+use crate::archive::{ArchiveError, LeakGuard, PageEntry};
 use crate::discover::Selection;
 use crate::extract::{self, Noise};
 use crate::fetch::{FileKind, Upstream, UpstreamChange};
@@ -191,8 +192,17 @@ fn fetch(
     match fetched {
         Ok(commit) => Ok(Ok(commit)),
         Err(FetchError::Git(GitError::Interrupted)) => Err(RunError::Interrupted),
+        // No fault of the source: the rest of the run would fail as well.
+        Err(FetchError::Git(error @ GitError::NoSpace { .. })) => Err(error.into()),
+        Err(FetchError::Cache { path, error }) if is_full(&error) => {
+            Err(ArchiveError::Io { what: "use", path, error }.into())
+        }
         Err(error) => Ok(Err(error.to_string())),
     }
+}
+
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
 /// Leaves the pages of a repository that cannot be read as they are, and says why.

@@ -58,6 +58,10 @@ fn hint(error: &rusqlite::Error) -> &'static str {
         Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {
             "; another command is using it, try again"
         }
+        // Room for SQLite's own files is missed with these codes.
+        Some(rusqlite::ErrorCode::SystemIoFailure | rusqlite::ErrorCode::CannotOpen) => {
+            "; if the disk is full, make room and run again, nothing is lost"
+        }
         _ => "",
     }
 }

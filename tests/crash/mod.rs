@@ -1,6 +1,7 @@
 //! Runs that are killed, disturbed or out of room: the archive is sound throughout, both
 //! refs move or none does, and the next run ends where an undisturbed one would have.
 
+mod disk;
 mod durability;
 mod kill_children;
 mod kill_random;

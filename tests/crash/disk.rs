@@ -1,0 +1,140 @@
+//! Runs on a disk that has too little room, at each of many fillings.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::scene::{Refs, Scene};
+use super::tracer::missing;
+use crate::support::world::copy_tree;
+use crate::support::{Outcome, World};
+
+/// Size of the disk.
+const SIZE: &str = "size=24m,mode=700";
+
+/// How much more room each run has than the one before, in bytes: first until one has
+/// enough, then below what that one had.
+const STEPS: [u64; 2] = [32 << 10, 4 << 10];
+
+/// Such a disk cannot be had here.
+struct NoDisk;
+
+/// A small file system in memory, unmounted with this value.
+struct Disk(PathBuf);
+
+impl Disk {
+    fn mount(at: &Path) -> Option<Self> {
+        fs::create_dir_all(at).expect("a folder");
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", SIZE, "tmpfs"]).arg(at);
+        let mounted = mount.output().is_ok_and(|output| output.status.success());
+        mounted.then(|| Self(at.to_owned()))
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        // What cannot be unmounted shows when the folder cannot be removed.
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn first_run_on_a_full_disk() {
+    at_each_filling("a first run on a full disk", &Scene::first_run(24));
+}
+
+#[test]
+fn second_run_on_a_full_disk() {
+    at_each_filling("a second run on a full disk", &Scene::second_run(24));
+}
+
+fn at_each_filling(which: &str, scene: &Scene) {
+    let (mut refusals, mut complete) = (BTreeMap::new(), 0);
+    let mut room: u64 = 0;
+    for step in STEPS {
+        let enough = room;
+        room = enough.saturating_sub(STEPS[0] * 2);
+        loop {
+            let refusal = match with_room(room, (which, scene)) {
+                Ok(refusal) => refusal,
+                Err(NoDisk) => return missing(false, "a small tmpfs", which),
+            };
+            complete += usize::from(refusal.is_none());
+            let done = if step == STEPS[0] { refusal.is_none() } else { room >= enough };
+            if let Some(refusal) = refusal {
+                *refusals.entry(refusal).or_insert(0) += 1;
+            }
+            if done {
+                break;
+            }
+            room += step;
+            assert!(room < 16 << 20, "{which} needs more and more room");
+        }
+    }
+    let failed: usize = refusals.values().sum();
+    println!("{which}: {failed} runs failed, {complete} did not");
+    for (refusal, times) in &refusals {
+        println!("  {times} times: {refusal}");
+    }
+    assert!(refusals.len() >= 3 && complete >= 2, "{which}: {complete} did not fail");
+}
+
+/// A run with so many bytes of room, and the next one with more: what the first one said
+/// when it failed.
+fn with_room(room: u64, (which, scene): (&str, &Scene)) -> Result<Option<String>, NoDisk> {
+    let world = scene.copy();
+    let (disk, filler) = filled(&world, room).ok_or(NoDisk)?;
+    let what = format!("{which} with {room} bytes of room");
+    let outcome = world.pagelog_at(scene.clock, &["run"]);
+    let refusal = (outcome.code != Some(0)).then(|| refusal(&what, outcome));
+    let refs = scene.check_left(&world, &what);
+    assert_eq!(refs == Refs::New, refusal.is_none(), "{what}: {refusal:?}");
+    assert_eq!(temporary_packs(&world), 0, "{what}");
+    fs::remove_file(filler).expect("room is made");
+    scene.check_next(&world, &what);
+    drop(disk);
+    let start = world.path().display().to_string();
+    Ok(refusal.map(|text| text.replace(&start, "").chars().take(90).collect()))
+}
+
+/// Puts the archive on a disk of its own with so many bytes of room left.
+fn filled(world: &World, room: u64) -> Option<(Disk, PathBuf)> {
+    let (archive, aside) = (world.archive(), world.path().join("aside"));
+    let existed = archive.exists();
+    if existed {
+        fs::rename(&archive, &aside).expect("put aside");
+    }
+    let disk = Disk::mount(&archive)?;
+    if existed {
+        for entry in fs::read_dir(&aside).expect("a folder").flatten() {
+            copy_tree(&entry.path(), &archive.join(entry.file_name()));
+        }
+    }
+    // An archive may be made beside what is in its own folder.
+    let filler = archive.join("pagelog/filler");
+    fs::create_dir_all(archive.join("pagelog")).expect("a folder");
+    let mut file = File::create(&filler).expect("a filler");
+    let mut length = 0;
+    while let Ok(written @ 1..) = file.write(&[0; 4096]) {
+        length += written as u64;
+    }
+    file.set_len(length.saturating_sub(room)).expect("room is left");
+    Some((disk, filler))
+}
+
+/// The message of a run that failed, which must say what to do.
+#[track_caller]
+fn refusal(what: &str, outcome: Outcome) -> String {
+    let stderr = outcome.exits(1).stderr;
+    let error = stderr.lines().find(|line| line.starts_with("error: ")).unwrap_or_default();
+    assert!(error.contains("make room"), "{what}: {stderr}");
+    error.to_owned()
+}
+
+fn temporary_packs(world: &World) -> usize {
+    let Ok(folder) = fs::read_dir(world.archive().join("objects/pack")) else { return 0 };
+    folder.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with("tmp_")).count()
+}
