@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::scene::{Refs, Scene};
-use super::tracer::missing;
-use crate::support::world::copy_tree;
+use super::tracer::{Call, missing, trace, usable};
+use crate::support::world::{copy_tree, program};
 use crate::support::{Outcome, World};
 
 /// Size of the disk.
@@ -17,6 +17,28 @@ const SIZE: &str = "size=24m,mode=700";
 /// How much more room each run has than the one before, in bytes: first until one has
 /// enough, then below what that one had.
 const STEPS: [u64; 2] = [32 << 10, 4 << 10];
+
+#[test]
+fn a_commit_that_cannot_be_noted_is_a_commit() {
+    if !usable("a state that cannot be written after the refs moved") {
+        return;
+    }
+    let scene = Scene::second_run(4);
+    let calls = trace(&scene.copy(), scene.clock, "fsync,renameat");
+    let moved = calls.iter().position(|call| call.name == "renameat").expect("the refs move");
+    let flushes = |calls: &[Call]| calls.iter().filter(|call| call.name == "fsync").count();
+    let noted = |call: &Call| call.name == "fsync" && call.rest.contains("state.sqlite-wal>");
+    let at = moved + calls[moved..].iter().position(noted).expect("the state is flushed");
+
+    let world = scene.copy();
+    let mut strace = world.other("strace");
+    let inject = format!("inject=fsync:error=ENOSPC:when={}", flushes(&calls[..=at]));
+    strace.args(["-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e", &inject]);
+    strace.arg(program()).args(["--clock", scene.clock, "run"]);
+    let outcome = Outcome::from(strace.output().expect("strace starts")).exits(0);
+    assert!(outcome.stderr.contains("could not be noted"), "{}", outcome.stderr);
+    assert_eq!(scene.check(&world, "a commit was not noted"), Refs::New);
+}
 
 /// Such a disk cannot be had here.
 struct NoDisk;
