@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::client::{Git, GitError, failed};
+use super::client::{Git, GitError};
 
 impl Git {
     /// Checks every object and ref of a repository; gives what is wrong, one line each,

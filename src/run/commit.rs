@@ -1,7 +1,7 @@
 //! The end of a pass: everything becomes durable, in order.
 
 use super::pass::{Pass, tips};
-use super::{Effect, Report, RunError};
+use super::{Effect, Report, RunError, SourceReport};
 use crate::archive::{
     Archive, ArchiveFile, FORMAT_VERSION, NewCommit, RefMove, RunMessage, SourceLine,
 };
@@ -28,24 +28,8 @@ pub(super) fn finish(mut pass: Pass<'_>, effect: Effect) -> Result<Report, RunEr
         let files = ArchiveFile::all(&config.bot, &config.sources, visibility, pass.archive.case());
         pass.writer.put_root(visibility, &files)?;
     }
-    let message = |visibility| RunMessage {
-        started: pass.started,
-        kind: pass.kind,
-        format: FORMAT_VERSION,
-        extractor: extract::VERSION,
-        sources: report
-            .sources
-            .iter()
-            .map(|report| SourceLine {
-                source: report.source.clone(),
-                counts: report.counts,
-                complete: report.is_complete(),
-            })
-            .collect(),
-        upstreams: heads_for(visibility, &pass.heads),
-    };
-    let (public, private) =
-        (message(Visibility::Public).encode(), message(Visibility::Private).encode());
+    let message = |visibility| message(&pass, &report, visibility).encode();
+    let (public, private) = (message(Visibility::Public), message(Visibility::Private));
     let new = NewCommit {
         bot: &config.bot,
         started: pass.started,
@@ -85,6 +69,23 @@ pub(super) fn finish(mut pass: Pass<'_>, effect: Effect) -> Result<Report, RunEr
         |id: Option<crate::archive::ObjectId>| id.map(|id| id.to_string()).unwrap_or_default();
     report.commits = Some((hex(moves.new.public), hex(moves.new.private)));
     Ok(report)
+}
+
+/// What the commit of one ref says.
+fn message(pass: &Pass<'_>, report: &Report, visibility: Visibility) -> RunMessage {
+    let line = |report: &SourceReport| SourceLine {
+        source: report.source.clone(),
+        counts: report.counts,
+        complete: report.is_complete(),
+    };
+    RunMessage {
+        started: pass.started,
+        kind: pass.kind,
+        format: FORMAT_VERSION,
+        extractor: extract::VERSION,
+        sources: report.sources.iter().map(line).collect(),
+        upstreams: heads_for(visibility, &pass.heads),
+    }
 }
 
 /// Moves the refs of a run whose intent is on disk.

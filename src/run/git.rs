@@ -11,7 +11,7 @@ use super::{RunError, SourceReport};
 use crate::archive::{ArchiveError, LeakGuard, PageEntry};
 use crate::discover::Selection;
 use crate::extract::{self, Noise};
-use crate::fetch::{FileKind, Upstream, UpstreamChange};
+use crate::fetch::{FileKind, Upstream, UpstreamChange, UpstreamError};
 use crate::git::{Fetch, FetchError, GitError};
 use crate::model::{
     GitSource, Outcome, OutcomeKind, Repository, RepositoryFile, Source, SourceId, TreePath,
@@ -96,6 +96,20 @@ pub(super) fn cache_of(pass: &Pass<'_>, source: &SourceId, repository: &Reposito
     folder.join(format!("{}.git", repository.tree_root()))
 }
 
+/// A snapshot of an upstream, and what in it differs from what is archived.
+struct Fetched {
+    upstream: Upstream,
+    cache: PathBuf,
+    commit: String,
+    changes: Vec<UpstreamChange>,
+    /// How many pages are archived of the commit that `changes` are relative to; `None`
+    /// where they are all files of the snapshot.
+    before: Option<u64>,
+}
+
+/// What keeps a repository from being read; a fact about it, not a fault of the run.
+type Hindrance = String;
+
 fn read_repository(
     pass: &mut Pass<'_>,
     reading: &Reading<'_>,
@@ -104,81 +118,78 @@ fn read_repository(
 ) -> Result<(), RunError> {
     let (source, address) = (reading.source, reading.repository.address());
     let known = pass.state.upstream(&source.id, address)?;
+    let fetched = match fetch_changes(pass, reading, known.as_ref())? {
+        Ok(fetched) => fetched,
+        Err(why) => {
+            freeze(pass, reading, known, report, why);
+            return Ok(());
+        }
+    };
+    let Fetched { upstream, cache, commit, changes, before } = fetched;
+    let job = Job { upstream: &upstream, commit: &commit, rule: Rule::Read };
+    let pages = apply(pass, (reading, &job), (changes, before), (guard, report))?;
+    let row = UpstreamRow {
+        source: source.id.clone(),
+        repository: address.to_owned(),
+        commit: commit.clone(),
+        settings: reading.settings(),
+        extractor: extract::VERSION,
+        pages,
+        trouble: None,
+    };
+    pass.upstream(source, row);
+    pass.caches.push((cache, commit));
+    Ok(())
+}
+
+/// Fetches a repository and compares it with the commit that is archived.
+fn fetch_changes(
+    pass: &mut Pass<'_>,
+    reading: &Reading<'_>,
+    known: Option<&UpstreamRow>,
+) -> Result<Result<Fetched, Hindrance>, RunError> {
     if pass.is_over() {
-        freeze(
-            pass,
-            reading,
-            known,
-            report,
-            "left for a later run: the time of this one is up".to_owned(),
-        );
-        return Ok(());
+        return Ok(Err("left for a later run: the time of this one is up".to_owned()));
     }
-    pass.context.progress.stage(&source.id, &format!("fetching {address}"));
-    let cache = cache_of(pass, &source.id, reading.repository);
-    let failed = pass.state.urls_with(&source.id, OutcomeKind::Failed)?;
+    let (id, address) = (&reading.source.id, reading.repository.address());
+    let cache = cache_of(pass, id, reading.repository);
+    let failed = pass.state.urls_with(id, OutcomeKind::Failed)?;
     let failed_by = |reason: &str| failed.iter().any(|(_, why)| why.starts_with(reason));
     if failed_by(UNREADABLE)
         && let Err(error) = std::fs::remove_dir_all(&cache)
     {
         tracing::warn!(cache = %cache.display(), %error, "the damaged cache stays");
     }
-    let again = failed_by(UNREADABLE) || failed_by(HELD_BACK);
+    let all_again = failed_by(UNREADABLE) || failed_by(HELD_BACK);
+    pass.context.progress.stage(id, &format!("fetching {address}"));
     let commit = match fetch(pass, reading, &cache)? {
         Ok(commit) => commit,
-        Err(why) => {
-            freeze(pass, reading, known, report, why);
-            return Ok(());
-        }
+        Err(why) => return Ok(Err(why)),
     };
-    tracing::info!(source = %source.id, repository = address, commit, "fetched");
-    let upstream = match Upstream::open(&cache) {
-        Ok(upstream) => upstream,
-        Err(error) => {
-            freeze(pass, reading, known, report, error.to_string());
-            return Ok(());
-        }
+    tracing::info!(source = %id, repository = address, commit, "fetched");
+    let compare = || {
+        let upstream = Upstream::open(&cache)?;
+        let same_rules = |row: &&UpstreamRow| {
+            row.settings == reading.settings() && row.extractor == extract::VERSION
+        };
+        let base = known.filter(same_rules).filter(|_| !all_again);
+        let base = base.filter(|row| upstream.has_commit(&row.commit));
+        let changes = upstream.changes(base.map(|row| row.commit.as_str()), &commit)?;
+        Ok((upstream, changes, base.map(|row| row.pages)))
     };
-    let settings = reading.settings();
-    let base = match &known {
-        Some(row) if row.settings == settings && row.extractor == extract::VERSION => {
-            (!again && upstream.has_commit(&row.commit)).then_some(row)
-        }
-        _ => None,
-    };
-    let changes = match upstream.changes(base.map(|row| row.commit.as_str()), &commit) {
-        Ok(changes) => changes,
-        Err(error) => {
-            freeze(pass, reading, known, report, error.to_string());
-            return Ok(());
-        }
-    };
-    let before = base.map(|row| row.pages);
-    let job = Job { upstream: &upstream, commit: &commit, rule: Rule::Read };
-    let pages = apply(pass, (reading, &job), (changes, before), (guard, report))?;
-    pass.upstream(
-        source,
-        UpstreamRow {
-            source: source.id.clone(),
-            repository: address.to_owned(),
-            commit: commit.clone(),
-            settings,
-            extractor: extract::VERSION,
-            pages,
-            trouble: None,
-        },
-    );
-    pass.caches.push((cache, commit));
-    Ok(())
+    let compared: Result<_, UpstreamError> = compare();
+    Ok(match compared {
+        Ok((upstream, changes, before)) => Ok(Fetched { upstream, cache, commit, changes, before }),
+        Err(error) => Err(error.to_string()),
+    })
 }
 
-/// Fetches one repository as one request to its host. The inner error is a reason why it
-/// could not be read, not a fault of the run.
+/// Fetches one repository as one request to its host.
 fn fetch(
     pass: &mut Pass<'_>,
     reading: &Reading<'_>,
     cache: &std::path::Path,
-) -> Result<Result<String, String>, RunError> {
+) -> Result<Result<String, Hindrance>, RunError> {
     let host = reading.repository.endpoint().map(|(host, _)| host.to_owned());
     if let Some(host) = &host {
         pass.await_host(host, reading.git.pace)?;

@@ -35,7 +35,7 @@ pub(super) fn move_stored_pages(
     (archive, state): (&Archive, &mut State),
     guard: &LeakGuard,
     started: Timestamp,
-) -> Result<(), RunError> {
+) -> Result<bool, RunError> {
     let heads = archive.heads()?;
     let mut moves = Vec::new();
     for source in &context.config.sources {
@@ -46,7 +46,7 @@ pub(super) fn move_stored_pages(
         }
     }
     if moves.is_empty() {
-        return Ok(());
+        return Ok(false);
     }
     let effect = Effect::Commit;
     let mut pass =
@@ -61,7 +61,7 @@ pub(super) fn move_stored_pages(
         }
         pass.report(report);
     }
-    commit::finish(pass, effect).map(drop)
+    commit::finish(pass, effect).map(|_| true)
 }
 
 /// Finds pages of a source on the wrong ref or under an old name.

@@ -147,8 +147,9 @@ pub fn run(context: &Context<'_>, request: &Request) -> Result<Option<Report>, R
     }
     let mut guard = guard(context.config, &state)?;
     if request.effect == Effect::Commit {
-        maintain::move_stored_pages(context, (&archive, &mut state), &guard, started)?;
-        guard = self::guard(context.config, &state)?;
+        if maintain::move_stored_pages(context, (&archive, &mut state), &guard, started)? {
+            guard = self::guard(context.config, &state)?;
+        }
         maintain::convert_again(context, (&archive, &mut state), &due, (&mut guard, started))?;
     }
     let mut pass =
@@ -205,6 +206,9 @@ fn guard(config: &Config, state: &State) -> Result<LeakGuard, RunError> {
         .flat_map(|source| std::iter::once(&source.id).chain(&source.was))
         .map(SourceId::as_str)
         .collect();
+    if public.is_empty() {
+        return Ok(guard);
+    }
     for (source, url, sketch) in state.sketches()? {
         if !public.contains(source.as_str()) {
             guard.add(&url, &sketch);
