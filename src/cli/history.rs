@@ -28,7 +28,7 @@ pub(crate) fn history(
         find_pages((&archive, state.as_ref()), &arguments.url, arguments.source.as_deref())?;
     let mut all = Vec::new();
     for page in pages {
-        let versions = find_versions(&archive, &page)?;
+        let versions = find_versions(&archive, &session.config, &page)?;
         all.push(PageHistory { path: page.entry.page_path(), url: page.url, versions });
     }
     if arguments.json {

@@ -35,30 +35,18 @@ pub(crate) fn show(
         }
     };
     let mut bytes = None;
-    // A source that changed its visibility has older versions on the other ref.
-    for visibility in [page.visibility, page.visibility.other()] {
+    for (visibility, entry) in page.places(&session.config) {
         let commit = commit_at(&archive, visibility, arguments.at.as_deref())?;
-        bytes = Snapshot::open(&archive, commit)?.file(&page.entry.page_path())?;
+        bytes = Snapshot::open(&archive, commit)?.file(&entry.page_path())?;
         if bytes.is_some() {
             break;
         }
     }
-    match (bytes, &arguments.at) {
-        (Some(bytes), _) => output.bytes(&bytes)?,
-        (None, Some(at)) => {
-            let text = format!(
-                "{} was not in the archive at {at}; `pagelog history` lists its versions",
-                page.url
-            );
-            return Err(Failure::Usage(text));
-        }
-        (None, None) => {
-            let text = format!(
-                "{} is no longer in the archive; `pagelog history` lists its versions, --at shows one",
-                page.url
-            );
-            return Err(Failure::Usage(text));
-        }
-    }
+    let url = page.url.clone();
+    let missing = match &arguments.at {
+        Some(at) => LookupError::NotThen { url, at: at.clone() },
+        None => LookupError::Gone(url),
+    };
+    output.bytes(&bytes.ok_or_else(|| ReportError::from(missing))?)?;
     Ok(Ending::Done)
 }

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::lookup::Found;
 use crate::archive::{Archive, ArchiveError, Version, versions};
+use crate::config::Config;
 
 /// A version of a page.
 #[derive(Clone, Debug, Serialize)]
@@ -12,7 +13,7 @@ pub struct VersionLine {
     pub commit: String,
     /// Start of that run.
     pub date: String,
-    /// `added`, `edited` or `removed`.
+    /// `added`, `edited`, `moved` (to another ref or source id) or `removed`.
     pub kind: &'static str,
     /// Blob of the page's file; `None` where it was removed.
     pub blob: Option<String>,
@@ -20,16 +21,41 @@ pub struct VersionLine {
     pub before: Option<String>,
 }
 
-/// The versions of a page, newest first; where its source changed its visibility, those on
-/// both refs.
+/// The versions of a page, newest first, wherever it stood: on both refs, and under former
+/// ids of its source.
 ///
 /// # Errors
 /// The archive cannot be read.
-pub fn find_versions(archive: &Archive, page: &Found) -> Result<Vec<VersionLine>, ArchiveError> {
-    let mut all = versions(archive, page.visibility, &page.entry)?;
-    all.extend(versions(archive, page.visibility.other(), &page.entry)?);
+pub fn find_versions(
+    archive: &Archive,
+    config: &Config,
+    page: &Found,
+) -> Result<Vec<VersionLine>, ArchiveError> {
+    let mut all = Vec::new();
+    for (visibility, entry) in page.places(config) {
+        all.extend(versions(archive, visibility, &entry)?);
+    }
     all.sort_by_key(|version| std::cmp::Reverse(version.started));
-    Ok(all.into_iter().map(line).collect())
+    let mut lines: Vec<VersionLine> = Vec::new();
+    for version in all.into_iter().map(line) {
+        match lines.last_mut() {
+            Some(last) if is_one_move(last, &version) => {
+                last.kind = "moved";
+                last.before = last.before.take().or(version.before);
+                if last.blob.is_none() {
+                    last.blob = version.blob;
+                    last.commit = version.commit;
+                }
+            }
+            _ => lines.push(version),
+        }
+    }
+    Ok(lines)
+}
+
+/// Whether one run made the page vanish from one place and come up at another.
+fn is_one_move(a: &VersionLine, b: &VersionLine) -> bool {
+    a.date == b.date && matches!((a.kind, b.kind), ("added", "removed") | ("removed", "added"))
 }
 
 fn line(version: Version) -> VersionLine {

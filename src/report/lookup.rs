@@ -16,6 +16,19 @@ pub enum LookupError {
         "no page of the archive has or had the address {0}; `pagelog explain` tells what is known of it"
     )]
     Unknown(String),
+    /// It was not there then.
+    #[error("{url} was not in the archive at {at}; `pagelog history` lists its versions")]
+    NotThen {
+        /// The page.
+        url: String,
+        /// The date or revision, as it was given.
+        at: String,
+    },
+    /// It is not there any more.
+    #[error(
+        "{0} is no longer in the archive; `pagelog history` lists its versions, --at shows one"
+    )]
+    Gone(String),
     /// Two sources hold it.
     #[error("{what} is held by more than one source: {sources}; choose one with --source")]
     Ambiguous {
@@ -35,6 +48,23 @@ pub struct Found {
     pub entry: PageEntry,
     /// The ref it stands on, or stood on last.
     pub visibility: Visibility,
+}
+
+impl Found {
+    /// Where the page stands or may have stood: on its ref and on the other one, under the
+    /// id of its source and under those that the source had before.
+    #[must_use]
+    pub fn places(&self, config: &Config) -> Vec<(Visibility, PageEntry)> {
+        let source = config.source(self.entry.source.as_str());
+        let before = source.map_or(&[][..], |source| &source.was);
+        let mut places = Vec::new();
+        for id in std::iter::once(&self.entry.source).chain(before) {
+            let entry = PageEntry { source: id.clone(), path: self.entry.path.clone() };
+            places.push((self.visibility, entry.clone()));
+            places.push((self.visibility.other(), entry));
+        }
+        places
+    }
 }
 
 /// Finds pages by URL, by a pattern with `*`, or by a path in the tree (`pages/…`). Pages

@@ -29,7 +29,8 @@ const REFS: [Visibility; 2] = [Visibility::Public, Visibility::Private];
 /// Where pages of a source stand although they belong elsewhere: on a ref, under a name.
 type Misplaced = (Visibility, SourceId);
 
-/// Moves pages of sources that were renamed or changed their ref.
+/// Moves pages of sources that were renamed or changed their ref, and drops those of
+/// repositories that were taken out; tells whether there were any.
 pub(super) fn move_stored_pages(
     context: &Context<'_>,
     (archive, state): (&Archive, &mut State),

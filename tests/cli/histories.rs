@@ -48,8 +48,7 @@ fn a_page_whose_source_changed_its_visibility() {
         told,
         [
             ("2026-12-02", "edited"),
-            ("2026-12-02", "added"),
-            ("2026-12-02", "removed"),
+            ("2026-12-02", "moved"),
             ("2026-12-01", "edited"),
             ("2026-11-30", "added"),
         ]

@@ -41,9 +41,9 @@ fn what_was_not_there_is_said() {
     let scene = Scene::new();
     let world = &scene.world;
     for (arguments, code, why) in [
-        (["show", A, "--at", "2026-11-29"].as_slice(), 2, "was not in the archive at 2026-11-29"),
+        (["show", A, "--at", "2026-11-29"].as_slice(), 1, "was not in the archive at 2026-11-29"),
         (&["show", A, "--at", "yesterday"], 2, "names nothing here"),
-        (&["show", "https://open.git.invalid/guide/c.md"], 2, "is no longer in the archive"),
+        (&["show", "https://open.git.invalid/guide/c.md"], 1, "is no longer in the archive"),
         (&["show", "https://open.git.invalid/nothing.md"], 1, "no page of the archive has or had"),
         (&["history", "https://open.git.invalid/none/*"], 1, "no page of the archive has or had"),
         (&["show", A, "--source", "closed"], 1, "no page of the archive has or had"),

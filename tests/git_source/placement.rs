@@ -69,6 +69,11 @@ fn a_renamed_source_takes_its_pages_along() {
     assert!(!files.iter().any(|path| path.contains("/docs/")), "{files:?}");
     let history = world.pagelog(&["history", "https://up.git.invalid/a.md"]).ok();
     assert!(history.contains("pages/manual/up.git.invalid/a.md"), "{history}");
+    // Its past under the old id belongs to it.
+    assert!(history.contains("2026-12-01T02:00:00Z  moved"), "{history}");
+    assert!(history.contains("2026-11-30T02:00:00Z  added"), "{history}");
+    let then = ["show", "https://up.git.invalid/a.md", "--at", "2026-11-30"];
+    assert_eq!(world.pagelog(&then).ok(), before);
 
     // The run after it has nothing left to do.
     let trees = world.trees();
