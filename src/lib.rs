@@ -12,6 +12,7 @@
 //! * [`model`] the nouns: plain values
 //! * [`config`] `sources.toml`, resolved
 //! * [`discover`] which documents of a source are read
+//! * [`politeness`] whether and when a request may be made: robots, schedule, policies
 //! * [`git`] the Git client as a child process
 //! * [`fetch`] one resource in, what was captured of it out
 //! * [`extract`] a document becomes a page's text, links and notes
@@ -31,6 +32,7 @@ pub mod extract;
 pub mod fetch;
 pub mod git;
 pub mod model;
+pub mod politeness;
 pub mod report;
 pub mod run;
 pub mod state;
