@@ -2,6 +2,7 @@
 
 use regex::bytes::RegexSet;
 
+use super::Verdict;
 use crate::model::{GitSource, Representation};
 
 /// Endings of Markdown files, lower case.
@@ -29,8 +30,18 @@ impl Selection {
     /// Whether a path is within `paths` and not in `skip`, whatever its ending.
     #[must_use]
     pub fn covers(&self, file: &[u8]) -> bool {
+        self.verdict(file) == Verdict::In
+    }
+
+    /// The same, with the rule that decided.
+    #[must_use]
+    pub fn verdict(&self, file: &[u8]) -> Verdict<'_> {
         let below = |prefix: &String| file.starts_with(prefix.trim_start_matches('/').as_bytes());
-        (self.paths.is_empty() || self.paths.iter().any(below)) && !self.skip.is_match(file)
+        if !self.paths.is_empty() && !self.paths.iter().any(below) {
+            return Verdict::OutOfPath;
+        }
+        let rule = self.skip.matches(file).iter().next();
+        rule.map_or(Verdict::In, |rule| Verdict::Skipped(&self.skip.patterns()[rule]))
     }
 
     /// The form in which a file is a page; `None` where it is none.

@@ -48,19 +48,20 @@ impl Explanation {
     /// # Errors
     /// The state cannot be read.
     pub fn of(config: &Config, state: Option<&State>, url: &str) -> Result<Self, ReportError> {
-        let canonical = PageUrl::parse(url).map_or_else(|_| url.to_owned(), |url| url.to_string());
+        let parsed = PageUrl::parse(url).ok();
         let (mut covered_by, mut left_out_by) = (Vec::new(), Vec::new());
         for source in &config.sources {
-            if let Some(why) = left_out(source, &canonical) {
+            let Some(url) = &parsed else { break };
+            if let Some(why) = left_out(source, url) {
                 left_out_by.push((source.id.to_string(), why));
-            } else if covers(source, &canonical) {
+            } else if covers(source, url) {
                 covered_by.push(source.id.to_string());
             }
         }
         let mut this = Self {
             covered_by,
             left_out_by,
-            url: canonical,
+            url: parsed.as_ref().map_or_else(|| url.to_owned(), PageUrl::to_string),
             pages: Vec::new(),
             steps: Vec::new(),
             trouble: Vec::new(),

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::ReportError;
 use crate::archive::{Archive, ObjectId, PageEntry, Snapshot, decode_page, pages_changed};
 use crate::config::Config;
-use crate::model::{CaseRule, PageUrl, Site, Source, SourceId, SourceKind, TreePath, Visibility};
+use crate::discover::{Scope, Selection, Verdict};
+use crate::model::{CaseRule, PageUrl, Source, SourceId, SourceKind, TreePath, Visibility};
 use crate::state::State;
 
 /// Why no page was found, or more than one.
@@ -195,7 +196,7 @@ fn matches(wanted: &str, url: &str) -> bool {
 pub fn paths_of(config: &Config, url: &PageUrl, case: CaseRule) -> Vec<(SourceId, TreePath)> {
     let mut paths = Vec::new();
     for source in &config.sources {
-        if !covers(source, url.as_str()) {
+        if !covers(source, url) {
             continue;
         }
         let SourceKind::Git(git) = &source.kind else {
@@ -213,58 +214,43 @@ pub fn paths_of(config: &Config, url: &PageUrl, case: CaseRule) -> Vec<(SourceId
 }
 
 /// Whether a URL is in the scope of a source, as far as its address tells.
-pub(super) fn covers(source: &Source, url: &str) -> bool {
+pub(super) fn covers(source: &Source, url: &PageUrl) -> bool {
     match &source.kind {
         SourceKind::Site(site) => {
-            holds(site, url) && matching(&site.skip, url.as_bytes()).is_none()
+            Scope::new(site).is_ok_and(|scope| scope.verdict(url) == Verdict::In)
         }
         SourceKind::Git(git) => git
             .repositories
             .iter()
-            .any(|repository| repository.file_at(&git.mapping, url).is_some()),
-        SourceKind::Feed(feed) => feed.feeds.iter().any(|own| own == url),
+            .any(|repository| repository.file_at(&git.mapping, url.as_str()).is_some()),
+        SourceKind::Feed(feed) => feed.feeds.iter().any(|own| own == url.as_str()),
     }
 }
 
 /// Why a source leaves out a URL that is one of its addresses: `paths` or `skip`.
-pub(super) fn left_out(source: &Source, url: &str) -> Option<String> {
+pub(super) fn left_out(source: &Source, url: &PageUrl) -> Option<String> {
+    let skipped = |verdict: Verdict<'_>| match verdict {
+        Verdict::Skipped(rule) => Some(format!("`skip` has {rule}")),
+        Verdict::OutOfPath => Some("it is below none of `paths`".to_owned()),
+        Verdict::In | Verdict::OutOfHost => None,
+    };
     match &source.kind {
         SourceKind::Site(site) => {
-            holds(site, url).then(|| matching(&site.skip, url.as_bytes())).flatten()
+            let scope = Scope::new(site).ok()?;
+            let verdict = scope.verdict(url);
+            skipped(verdict).filter(|_| verdict != Verdict::OutOfPath)
         }
         SourceKind::Git(git) => {
-            let files = git.repositories.iter().filter_map(|r| r.file_at(&git.mapping, url));
-            let mut reasons = files.map(|file| {
-                let below =
-                    |path: &String| file.starts_with(path.trim_start_matches('/').as_bytes());
-                if git.paths.is_empty() || git.paths.iter().any(below) {
-                    matching(&git.skip, &file)
-                } else {
-                    Some("it is below none of `paths`".to_owned())
-                }
-            });
+            let selection = Selection::new(git).ok()?;
+            let repositories = git.repositories.iter();
+            let files = repositories.filter_map(|r| r.file_at(&git.mapping, url.as_str()));
+            let mut reasons = files.map(|file| skipped(selection.verdict(&file)));
             // What one repository reads is not left out.
             let first = reasons.next()??;
             reasons.all(|reason| reason.is_some()).then_some(first)
         }
         SourceKind::Feed(_) => None,
     }
-}
-
-/// Whether a URL is on a host and below a path of a site.
-fn holds(site: &Site, url: &str) -> bool {
-    let rest = url.split_once("://").map_or("", |(_, rest)| rest);
-    let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
-    site.hosts.iter().any(|own| own == host)
-        && site.paths.iter().any(|prefix| format!("/{path}").starts_with(prefix.as_str()))
-}
-
-/// Says which pattern of `skip` is found in a text.
-fn matching(skip: &[String], text: &[u8]) -> Option<String> {
-    let found = skip
-        .iter()
-        .find(|skip| regex::bytes::Regex::new(skip).is_ok_and(|skip| skip.is_match(text)))?;
-    Some(format!("`skip` has {found}"))
 }
 
 #[cfg(test)]
