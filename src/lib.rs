@@ -11,7 +11,7 @@
 //!
 //! * [`model`] the nouns: plain values
 //! * [`config`] `sources.toml`, resolved
-//! * [`discover`] which documents of a source are read
+//! * [`discover`] which documents of a source are read, and in which order
 //! * [`politeness`] whether and when a request may be made: robots, schedule, policies
 //! * [`git`] the Git client as a child process
 //! * [`fetch`] one resource in, what was captured of it out
