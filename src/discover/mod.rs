@@ -3,12 +3,14 @@
 //! * [`Selection`] which files of a repository are pages
 //! * [`Scope`] which addresses belong to a site
 //! * [`LastMod`] when a site says that a page changed
+//! * [`sitemap`] which pages a site lists
 //! * [`frontier`] what a run reads next, and what it leaves out
 
 pub mod frontier;
 mod lastmod;
 mod scope;
 mod selection;
+pub mod sitemap;
 
 pub use lastmod::{LastMod, LastModSpread};
 pub use scope::{Scope, Verdict};
