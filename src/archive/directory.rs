@@ -13,7 +13,7 @@ use crate::git::Git;
 use crate::model::CaseRule;
 
 /// Bytes of delta bases that a reader keeps.
-const DELTA_BASES: usize = 8 << 20;
+const DELTA_BASES: usize = 4 << 20;
 
 /// An archive on disk.
 #[derive(Clone, Debug)]

@@ -11,7 +11,7 @@ use gix::objs::{Find, FindExt, FindHeader};
 use gix::odb::pack::cache::lru::MemoryCappedHashmap;
 
 /// Bytes of delta bases that a reader keeps.
-const DELTA_BASES: usize = 24 << 20;
+const DELTA_BASES: usize = 16 << 20;
 
 /// What stands at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! Turning files of an upstream into encoded pages, on all cores, in order.
 
+use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 
 use super::git::{Reading, held_back, keep};
 use super::pass::Pass;
@@ -107,20 +108,19 @@ pub(super) fn convert(
     thread::scope(|scope| -> Result<(), RunError> {
         let mut running = Vec::new();
         for batch in items.chunks(BATCH).map(Some).chain([None]) {
-            let next: Vec<_> = batch
-                .unwrap_or_default()
-                .chunks(BATCH.div_ceil(threads))
-                .map(|part| (part, scope.spawn(|| shared.convert_all(part))))
-                .collect();
-            for (part, thread) in std::mem::replace(&mut running, next) {
-                let results =
-                    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-                for (item, conversion) in part.iter().zip(results) {
-                    put(pass, (reading, item), conversion, (report, &mut sketches))?;
-                }
-                done += part.len();
-                pass.context.progress.advance(done, items.len());
+            let mut results = Vec::new();
+            for thread in std::mem::take(&mut running) {
+                let thread: ScopedJoinHandle<'_, Result<Vec<_>, _>> = thread;
+                results.extend(thread.join().unwrap_or_else(|panic| resume_unwind(panic))?);
             }
+            // The next batch is converted while this one is put, and never more than that.
+            let parts = batch.unwrap_or_default().chunks(BATCH.div_ceil(threads));
+            running.extend(parts.map(|part| scope.spawn(|| shared.convert_all(part))));
+            for conversion in results {
+                put(pass, (reading, &items[done]), conversion, (report, &mut sketches))?;
+                done += 1;
+            }
+            pass.context.progress.advance(done, items.len());
             pass.check_interrupt()?;
         }
         Ok(())
