@@ -14,6 +14,7 @@ const MODULES: &[(&str, &[&str], &str)] = &[
     ("clock", &["model"], "it makes a point in time and nothing else"),
     ("config", &["model"], "a configuration is values; what is done with them is no matter of it"),
     ("discover", &["model", "config"], "which documents are read is a pure question"),
+    ("politeness", &["model", "config"], "whether and when to ask is told by what is given"),
     ("git", &["model"], "the Git client knows no configuration file and no archive"),
     ("fetch", &["model", "config", "politeness", "git"], "fetching has no opinion on storage"),
     ("extract", &["model"], "extraction has no file, network, process or clock"),
@@ -26,7 +27,7 @@ const MODULES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "report",
-        &["archive", "config", "model", "state"],
+        &["archive", "config", "discover", "model", "state"],
         "questions are answered from what is stored, not by running anything",
     ),
     (
@@ -48,6 +49,10 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ("toml", &["config"], "only the configuration is TOML"),
     ("spdx", &["config"], "licences are checked where they are read"),
     ("miette", &["config", "cli"], "errors that point at a line are those of the configuration"),
+    ("quick_xml", &["discover"], "sitemaps and feeds are read in one place"),
+    ("flate2", &["discover"], "sitemaps may be packed; packs of Git are the archive's"),
+    ("encoding_rs", &["discover"], "texts of others are decoded where they are read"),
+    ("memchr", &["politeness"], "patterns of robots.txt are searched on bytes"),
     ("pulldown_cmark", &["extract"], "markup is read in one place"),
     ("html5ever", &["extract"], "markup is read in one place"),
     ("saphyr_parser", &["extract"], "markup is read in one place"),
@@ -73,7 +78,7 @@ const CRATES: &[(&str, &[&str], &str)] = &[
 ];
 
 /// Crates that only tests use.
-const TEST_CRATES: &[&str] = &["insta", "proptest", "tempfile"];
+const TEST_CRATES: &[&str] = &["insta", "proptest", "robotxt", "tempfile"];
 
 /// Modules of the crate that a file names, with the line.
 fn used(source: &Source) -> Vec<(usize, String)> {

@@ -1,6 +1,7 @@
 //! Reading Rust sources without understanding them: comments and literals are blanked, so
 //! that what is left can be searched and its braces counted.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -22,12 +23,6 @@ impl Source {
         first.strip_suffix(".rs").unwrap_or(first)
     }
 
-    /// Whether all of it is a test.
-    pub fn is_test(&self) -> bool {
-        let name = self.path.rsplit('/').next().unwrap_or_default();
-        self.path.contains("/tests/") || name == "tests.rs" || name.ends_with("_tests.rs")
-    }
-
     /// Lines of code, from 1, on which the pattern is found.
     pub fn find(&self, pattern: &regex::Regex) -> Vec<(usize, String)> {
         let lines = self.code.lines().enumerate();
@@ -42,9 +37,37 @@ pub fn project() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// All files of the program, tests left out.
+/// All files of the program, tests left out: those in a folder `tests`, and those that the
+/// file they belong to declares behind `#[cfg(test)]`.
 pub fn program() -> Vec<Source> {
-    rust_files("src").iter().map(|path| read(path)).filter(|source| !source.is_test()).collect()
+    let all: Vec<Source> = rust_files("src").iter().map(|path| read(path)).collect();
+    let tests: BTreeSet<String> = all.iter().flat_map(test_files).collect();
+    let is_test = |path: &String| path.contains("/tests/") || tests.contains(path);
+    all.into_iter().filter(|source| !is_test(&source.path)).collect()
+}
+
+/// The files that a file declares to be tests.
+fn test_files(source: &Source) -> Vec<String> {
+    const MARK: &str = "#[cfg(test)]";
+    let stem = source.path.trim_end_matches(".rs").trim_end_matches("/mod");
+    let folder = source.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let mut files = Vec::new();
+    let mut lines = source.text.lines().map(str::trim).skip_while(|line| *line != MARK);
+    while let Some(line) = lines.next() {
+        if line != MARK {
+            continue;
+        }
+        let next: Vec<&str> = lines.clone().take(2).collect();
+        let quoted = next.first().and_then(|line| line.strip_prefix("#[path = \""));
+        if let Some(path) = quoted.and_then(|rest| rest.split('"').next()) {
+            files.push(format!("{folder}/{path}"));
+        }
+        let declared = next.iter().find_map(|line| line.strip_prefix("mod "));
+        if let Some(name) = declared.and_then(|rest| rest.strip_suffix(';')) {
+            files.push(format!("{stem}/{name}.rs"));
+        }
+    }
+    files
 }
 
 /// Reads one file of the project.

@@ -1,3 +1,5 @@
+//! Sitemaps: small files of every kind, damage, size and hostility.
+
 use std::cell::Cell;
 use std::io::{self, BufReader, Read, Write};
 

@@ -1,3 +1,5 @@
+//! The schedule of a host: rules one by one, and that no gap is ever too short.
+
 use proptest::prelude::*;
 
 use super::*;
