@@ -11,7 +11,7 @@ use super::error::ArchiveError;
 use super::layout::PageEntry;
 use super::page::decode_page;
 use super::reader::{Snapshot, tree_of};
-use crate::model::Page;
+use crate::model::SourceId;
 
 /// What happened to a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -125,45 +125,50 @@ fn changed_file(change: TreeChange) -> Option<ChangedFile> {
 
 /// A version of a page, read.
 struct Side {
-    page: Page,
+    url: String,
+    /// What makes two pages the same document.
+    text: (SourceId, String, String),
     size: usize,
 }
 
+/// Reads a version; a page that is not of the format counts as its bytes.
+fn side(snapshot: &Snapshot, entry: &PageEntry, blob: ObjectId) -> Result<Side, ArchiveError> {
+    let bytes = snapshot.read(blob)?;
+    let size = bytes.len();
+    let (url, text) = if let Ok(page) = decode_page(&bytes) {
+        (page.url.to_string(), (page.source, page.upstream, page.body))
+    } else {
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        (entry.page_path(), (entry.source.clone(), String::new(), text))
+    };
+    Ok(Side { url, text, size })
+}
+
 /// What changed between two commits of one ref, sorted by place. A page that vanished and
-/// one that appeared with the same text are one moved page.
+/// one that appeared with the same text, which is not empty, are one moved page.
 ///
 /// # Errors
-/// A commit, tree or page cannot be read.
+/// A commit, tree or blob cannot be read.
 pub fn changes_between(
     archive: &Archive,
     old: Option<ObjectId>,
     new: ObjectId,
 ) -> Result<Vec<Change>, ArchiveError> {
     let snapshot = Snapshot::open(archive, Some(new))?;
-    let read = |id: Option<ObjectId>, path: &str| -> Result<Option<Side>, ArchiveError> {
-        let Some(id) = id else { return Ok(None) };
-        let bytes = snapshot.read(id)?;
-        let failed = |why: super::PageFormatError| ArchiveError::Format {
-            place: path.to_owned(),
-            why: why.to_string(),
-        };
-        Ok(Some(Side { page: decode_page(&bytes).map_err(failed)?, size: bytes.len() }))
-    };
     let (mut changes, mut removed) = (Vec::new(), HashMap::<_, Vec<Change>>::new());
     let mut added = Vec::new();
     for file in changed_files(archive, old, new)? {
         let Some(entry) = PageEntry::from_page_path(&file.path) else { continue };
-        let sides = (read(file.old, &file.path)?, read(file.new, &file.path)?);
-        let kind = match &sides {
+        let read = |id: Option<ObjectId>| id.map(|id| side(&snapshot, &entry, id)).transpose();
+        let (before, after) = (read(file.old)?, read(file.new)?);
+        let kind = match (&before, &after) {
             (None, _) => ChangeKind::Added,
             (_, None) => ChangeKind::Removed,
             _ => ChangeKind::Edited,
         };
-        let (old_size, new_size) = (size_of(sides.0.as_ref()), size_of(sides.1.as_ref()));
-        let Some(page) = sides.1.or(sides.0).map(|side| side.page) else { continue };
-        let change =
-            Change { kind, entry, from: None, url: page.url.to_string(), old_size, new_size };
-        let text = (page.source, page.upstream, page.body);
+        let (old_size, new_size) = (size_of(before.as_ref()), size_of(after.as_ref()));
+        let Some(Side { url, text, .. }) = after.or(before) else { continue };
+        let change = Change { kind, entry, from: None, url, old_size, new_size };
         match kind {
             ChangeKind::Added => added.push((text, change)),
             ChangeKind::Removed => removed.entry(text).or_default().push(change),
@@ -171,8 +176,8 @@ pub fn changes_between(
         }
     }
     for (text, mut change) in added {
-        let origin = removed.get_mut(&text).and_then(Vec::pop).filter(|_| !text.2.is_empty());
-        if let Some(origin) = origin {
+        let twins = removed.get_mut(&text).filter(|_| !text.2.is_empty());
+        if let Some(origin) = twins.and_then(Vec::pop) {
             change.kind = ChangeKind::Moved;
             change.old_size = origin.old_size;
             change.from = Some(origin.entry);

@@ -50,7 +50,7 @@ pub fn encode_page(page: &Page) -> Vec<u8> {
         line("file", &yaml::scalar(&git.file));
         line("commit", &yaml::scalar(&git.commit));
     }
-    if page.upstream.starts_with('"') {
+    if page.upstream_is_whole() {
         let _ = write!(out, "upstream: {}", page.upstream);
     } else if !page.upstream.is_empty() {
         out.push_str("upstream:\n");
@@ -140,6 +140,9 @@ impl<'a> Lines<'a> {
     fn upstream(&mut self) -> Result<String, PageFormatError> {
         if let Some(raw) = self.try_plain("upstream") {
             self.finished()?;
+            if !raw.starts_with('"') || yaml::parse_scalar(raw).is_none() {
+                return Err(PageFormatError::Value("upstream"));
+            }
             return Ok(format!("{raw}\n"));
         }
         let Some(block) = self.0.strip_prefix("upstream:\n") else {

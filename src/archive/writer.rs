@@ -13,7 +13,7 @@ use super::layout::PageEntry;
 use super::leak::LeakGuard;
 use super::links::{encode_links, without_text};
 use super::pack::{Deflater, Kind, PackWriter, Packed, object_id};
-use super::page::encode_page;
+use super::page::{decode_page, encode_page};
 use super::reader::Snapshot;
 use super::refs::{Heads, RefMove};
 use super::templates::ArchiveFile;
@@ -76,6 +76,14 @@ impl Encoder {
         guard: &LeakGuard,
     ) -> Result<EncodedPage, ArchiveError> {
         let page_bytes = encode_page(page);
+        // What could not be read back would stand in the way of every later run.
+        let written = decode_page(&page_bytes);
+        if written.as_ref() != Ok(page) {
+            let why = written
+                .err()
+                .map_or_else(|| "it reads back differently".to_owned(), |e| e.to_string());
+            return Err(ArchiveError::Format { place: entry.page_path(), why });
+        }
         let links_bytes = encode_links(links);
         let public_links = match visibility {
             Visibility::Public => None,

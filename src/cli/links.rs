@@ -48,10 +48,18 @@ pub(crate) fn links(
             if !seen.insert(entry.clone()) {
                 continue;
             }
-            let Some(page) = snapshot.page(&entry)? else { continue };
-            let links = decode_links(&snapshot.read(blob)?).ok_or_else(|| {
-                ArchiveError::Format { place: path, why: "not a links file".to_owned() }
-            })?;
+            let page = match snapshot.page(&entry) {
+                Err(error @ ArchiveError::Format { .. }) => {
+                    output.warn(&error.to_string());
+                    continue;
+                }
+                other => other?,
+            };
+            let Some(page) = page else { continue };
+            let Some(links) = decode_links(&snapshot.read(blob)?) else {
+                output.warn(&format!("{path} is not a links file"));
+                continue;
+            };
             let from = page.url.to_string();
             let mut text = String::new();
             for link in &links {

@@ -79,13 +79,22 @@ pub struct Page {
     /// Set for pages of Git repositories only.
     pub git: Option<GitOrigin>,
     /// Front matter of the original that is not noise, as canonical YAML lines without
-    /// indentation, each ended by a newline; empty where there is none.
+    /// indentation, each ended by a newline; or, where it could not be read, the whole of it
+    /// as one double-quoted scalar on one line; empty where there is none.
     pub upstream: String,
     /// The Markdown (or text): LF, one newline at the end, or empty.
     pub body: String,
 }
 
 impl Page {
+    /// Whether the front matter of the original is kept whole, as one quoted scalar. A
+    /// mapping may begin with a quoted key, but is never a quoted scalar to its end.
+    #[must_use]
+    pub fn upstream_is_whole(&self) -> bool {
+        let line = self.upstream.strip_suffix('\n').unwrap_or(&self.upstream);
+        line.starts_with('"') && super::yaml::parse_scalar(line).is_some()
+    }
+
     /// Whether both hold the same text: then it was first read when the older of them was.
     #[must_use]
     pub fn same_text(&self, other: &Self) -> bool {

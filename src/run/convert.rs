@@ -197,8 +197,13 @@ impl Shared<'_> {
         }
         let page = self.with_first_reading(worker, item, page)?;
         let sketch = (visibility == Visibility::Private).then(|| sketch(&page.body));
-        let encoded =
-            worker.encoder.encode(&item.entry, (&page, &links), visibility, self.guard)?;
+        let encoded = worker.encoder.encode(&item.entry, (&page, &links), visibility, self.guard);
+        let encoded = match encoded {
+            Err(error @ ArchiveError::Format { .. }) => {
+                return kept(OutcomeKind::Failed, error.to_string());
+            }
+            other => other?,
+        };
         let url = page.url.to_string();
         Ok(Conversion::Page(Box::new(ReadPage { url, encoded, sketch, notes })))
     }
@@ -249,10 +254,8 @@ impl Shared<'_> {
     ) -> Result<Page, RunError> {
         let Some(old) = item.old else { return Ok(page) };
         let bytes = worker.encoder.read(old)?;
-        let older = decode_page(&bytes).map_err(|why| ArchiveError::Format {
-            place: item.entry.page_path(),
-            why: why.to_string(),
-        })?;
+        // A page that cannot be read, which `audit` tells of, is replaced like any other.
+        let Ok(older) = decode_page(&bytes) else { return Ok(page) };
         let keeps = self.job.rule == Rule::Again || page.same_text(&older);
         Ok(if keeps { page.first_read_as(&older) } else { page })
     }

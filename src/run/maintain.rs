@@ -13,13 +13,14 @@ use super::git::{Reading, apply, cache_of, held_back};
 use super::pass::Pass;
 use super::{Context, Effect, RunError, SourceReport, commit};
 use crate::archive::{
-    Archive, ArchiveError, Heads, LeakGuard, PageEntry, Snapshot, Writer, decode_links, sketch,
+    Archive, ArchiveError, Heads, LeakGuard, PageEntry, Replaced, Snapshot, Writer, decode_links,
+    sketch,
 };
 use crate::extract;
 use crate::fetch::Upstream;
 use crate::model::{
-    CaseRule, GitSource, Outcome, OutcomeKind, RunKind, Source, SourceId, SourceKind, Timestamp,
-    Visibility,
+    CaseRule, GitSource, Link, Outcome, OutcomeKind, Page, RunKind, Source, SourceId, SourceKind,
+    Timestamp, Visibility,
 };
 use crate::state::{State, UpstreamRow};
 
@@ -93,12 +94,12 @@ fn move_source(
         for (path, _) in old.files(&format!("pages/{id}"))? {
             pass.check_interrupt()?;
             let Some(from) = PageEntry::from_page_path(&path) else { continue };
-            let Some(mut page) = old.page(&from)? else { continue };
-            let bytes = old.file(&from.links_path())?.unwrap_or_default();
-            let links = decode_links(&bytes).ok_or_else(|| ArchiveError::Format {
-                place: from.links_path(),
-                why: "not a links file".to_owned(),
-            })?;
+            let stored = read_stored(&old, &from)?;
+            let Some((mut page, links)) = stored else {
+                // It cannot be moved, and must not stay: the run reads it again.
+                pass.remove(&from, &unreadable(), report)?;
+                continue;
+            };
             page.source = source.id.clone();
             page.licence.clone_from(&source.licence);
             if !is_read_from(source, &from, pass.archive.case()) {
@@ -116,7 +117,12 @@ fn move_source(
             let to = PageEntry { source: source.id.clone(), path: from.path.clone() };
             let encoded = encoder.encode(&to, (&page, &links), source.visibility, guard)?;
             let sketch = (source.visibility == Visibility::Private).then(|| sketch(&page.body));
-            pass.put((source, &to), encoded, (page.url.to_string(), sketch), report)?;
+            let url = page.url.to_string();
+            if pass.put((source, &to), encoded, (url, sketch), report)? == Replaced::Nothing {
+                // It is new at this place only.
+                report.counts.added -= 1;
+                report.counts.changed += 1;
+            }
         }
         leave(pass, source, (*visibility, id))?;
     }
@@ -129,6 +135,20 @@ fn move_source(
         ));
     }
     Ok(())
+}
+
+/// A stored page with its links; `None` where one of them is not of the format.
+fn read_stored(from: &Snapshot, entry: &PageEntry) -> Result<Option<(Page, Vec<Link>)>, RunError> {
+    let page = match from.page(entry) {
+        Err(ArchiveError::Format { .. }) => None,
+        other => other?,
+    };
+    let links = from.file(&entry.links_path())?.and_then(|bytes| decode_links(&bytes));
+    Ok(page.zip(links))
+}
+
+fn unreadable() -> Outcome {
+    Outcome::new(OutcomeKind::Failed, "its stored page is not of the archive format")
 }
 
 /// Pages of repositories that left the configuration of a source. Where such a repository
@@ -310,7 +330,6 @@ fn convert_source(
         let kept = Upstream::open(&cache).ok().filter(|upstream| upstream.has_commit(&row.commit));
         let changes = kept.as_ref().and_then(|upstream| upstream.changes(None, &row.commit).ok());
         let (Some(upstream), Some(changes)) = (kept, changes) else {
-            report.counts.not_modified += row.pages;
             report.fail(format!("{}: not kept, so it is read again", row.repository));
             continue;
         };

@@ -158,3 +158,20 @@ fn empty_files_are_pages_without_text() {
     assert_eq!(changed, [("edited".to_owned(), "a.md".to_owned())]);
     world.assert_whole();
 }
+
+#[test]
+fn front_matter_whose_first_key_is_quoted_stays_a_mapping() {
+    let (world, up) = World::with_upstream("true");
+    let page = "---\ngr\u{f6}\u{df}e: klein\nlicence: MIT\nurl: https://evil.example/\n---\n# T\n";
+    up.write("a.md", page).write("b.md", "---\n\u{6807}\u{9898}: x\n---\n# B\n").commit();
+    world.run();
+    world.assert_whole();
+    let stored = world.file(PUBLIC, "pages/docs/up.git.invalid/a.md");
+    let upstream = "upstream:\n  \"gr\u{f6}\u{df}e\": klein\n  licence: MIT\n  url: https://evil.example/\n---\n";
+    assert!(stored.contains(upstream), "{stored}");
+    let stored = world.file(PUBLIC, "pages/docs/up.git.invalid/b.md");
+    assert!(stored.contains("upstream:\n  \"\u{6807}\u{9898}\": x\n---\n"), "{stored}");
+    up.write("a.md", page.replace("klein", "gross")).commit();
+    world.run_at("2026-12-01T02:00:00Z");
+    world.assert_whole();
+}
