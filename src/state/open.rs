@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::{StateError, schema};
 
@@ -52,7 +52,25 @@ impl State {
     /// # Errors
     /// The file is damaged or of a newer version.
     pub fn open_to_read(path: &Path) -> Result<Option<Self>, StateError> {
-        if path.exists() { Self::try_open(path).map(Some) } else { Ok(None) }
+        if !path.exists() {
+            return Ok(None);
+        }
+        match Self::try_open(path) {
+            Err(StateError::Sqlite { error, .. }) if is_read_only(&error) => {
+                Self::open_unchanged(path).map(Some)
+            }
+            other => other.map(Some),
+        }
+    }
+
+    /// Opens a state on a file system that cannot be written, where nobody changes it.
+    fn open_unchanged(path: &Path) -> Result<Self, StateError> {
+        let failed = |error| StateError::Sqlite { path: path.to_owned(), error };
+        let escaped =
+            path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+        let db = Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags);
+        Ok(Self { db: db.map_err(failed)?, path: path.to_owned() })
     }
 
     fn try_open(path: &Path) -> Result<Self, StateError> {
@@ -123,6 +141,12 @@ impl State {
         };
         run(&mut self.db).map_err(|error| StateError::Sqlite { path, error })
     }
+}
+
+/// Whether SQLite could not write where it stands.
+fn is_read_only(error: &rusqlite::Error) -> bool {
+    let code = error.sqlite_error_code();
+    matches!(code, Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
 }
 
 fn is_damage(error: &StateError) -> bool {

@@ -79,6 +79,7 @@ impl State {
     /// The state cannot be written.
     pub fn rename_source(&mut self, old: &SourceId, new: &SourceId) -> Result<(), StateError> {
         self.transaction(|db| {
+            merge_urls(db, old, new)?;
             for (table, column) in
                 [("upstream", "source"), ("url", "source"), ("denied", "source"), ("source", "id")]
             {
@@ -132,6 +133,27 @@ fn upstream_row(row: &Row<'_>) -> rusqlite::Result<Option<UpstreamRow>> {
         pages: row.get::<_, i64>(5)?.cast_unsigned(),
         trouble: row.get(6)?,
     }))
+}
+
+/// Gives what the ledger knows of URLs under a source's old name to the same URLs under its
+/// new name, where both are there, so that the rest can be renamed.
+fn merge_urls(db: &Connection, old: &SourceId, new: &SourceId) -> rusqlite::Result<()> {
+    const TWINS: &str = "SELECT old.id AS old_id, new.id AS new_id FROM url AS old \
+                         JOIN url AS new ON old.url = new.url AND new.source = ?1 \
+                         WHERE old.source = ?2";
+    let names = [new.as_str(), old.as_str()];
+    let steps = [
+        format!(
+            "UPDATE OR IGNORE ledger SET url = (SELECT new_id FROM ({TWINS}) WHERE old_id = url) \
+             WHERE url IN (SELECT old_id FROM ({TWINS}))"
+        ),
+        format!("DELETE FROM ledger WHERE url IN (SELECT old_id FROM ({TWINS}))"),
+        format!("DELETE FROM url WHERE id IN (SELECT old_id FROM ({TWINS}))"),
+    ];
+    for sql in steps {
+        db.execute(&sql, names)?;
+    }
+    Ok(())
 }
 
 /// Writes an upstream.

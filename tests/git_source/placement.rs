@@ -211,3 +211,19 @@ fn a_repository_that_leaves_a_source_does_not_become_public_with_it() {
     assert_eq!(world.commits(PUBLIC), 4);
     world.assert_whole();
 }
+
+#[test]
+fn a_former_id_may_be_named_later() {
+    let (world, up) = World::with_upstream("true");
+    up.write("a.md", TEXT).commit();
+    world.run();
+    world.configure(&git_source("manual", "true", &["./up.git"]));
+    world.run_at("2026-12-01T02:00:00Z");
+    world.configure(&format!("{}was = [\"docs\"]\n", git_source("manual", "true", &["./up.git"])));
+    world.run_at("2026-12-02T02:00:00Z");
+    world.assert_whole();
+    let files = world.files(PUBLIC);
+    assert!(!files.iter().any(|path| path.contains("/docs/")), "{files:?}");
+    let told = world.pagelog(&["explain", "https://up.git.invalid/a.md"]).ok();
+    assert!(told.contains("run 1 (manual): changed: added"), "{told}");
+}
