@@ -38,7 +38,10 @@ pub fn audit_directory(archive: &Archive, git: &Git) -> Result<Vec<Fault>, Archi
     let said = git.fsck(archive.path())?;
     let mut faults: Vec<Fault> =
         said.into_iter().map(|line| Fault::new("git fsck", line)).collect();
-    faults.extend(archive.temporary_packs().iter().map(|path| {
+    // While a run works, temporary packs are its own.
+    let idle = archive.lock(&format!("process {}, looking", std::process::id())).is_ok();
+    let left_over = if idle { archive.temporary_packs() } else { Vec::new() };
+    faults.extend(left_over.iter().map(|path| {
         Fault::new(
             path.display().to_string(),
             "left by a run that was killed; the next run removes it",

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use gix::odb::pack::cache::lru::MemoryCappedHashmap;
 
 use super::error::ArchiveError;
+use super::guards::write_hook;
 use super::layout::{OWN_FOLDER, PRIVATE_REF};
 use super::lock::RunLock;
-use super::pack::{TEMPORARY_PREFIX, flush_directory, write_flushed};
+use super::pack::{KEEP, TEMPORARY_PREFIX, flush_directory, write_flushed};
 use crate::git::Git;
 use crate::model::CaseRule;
 
@@ -58,10 +59,7 @@ impl Archive {
         git.init_bare(path)?;
         let config = path.join("config");
         write_flushed(&config, config_text(case).as_bytes())?;
-        let hook = path.join("hooks/pre-push");
-        fs::create_dir_all(path.join("hooks")).map_err(ArchiveError::io("make", &hook))?;
-        fs::write(&hook, include_str!("pre-push.sh")).map_err(ArchiveError::io("write", &hook))?;
-        make_executable(&hook)?;
+        write_hook(path)?;
         flush_directory(path)?;
         remove_if_there(&unfinished)?;
         Self::open(path)
@@ -152,6 +150,21 @@ impl Archive {
         entries.flatten().filter(ours).map(|entry| entry.path()).collect()
     }
 
+    /// Lets upkeep have the packs that runs of ours kept until their refs had moved.
+    ///
+    /// # Errors
+    /// A file cannot be removed.
+    pub fn release_packs(&self) -> Result<(), ArchiveError> {
+        let Ok(entries) = fs::read_dir(self.pack_folder()) else { return Ok(()) };
+        for path in entries.flatten().map(|entry| entry.path()) {
+            let kept = path.extension().is_some_and(|ending| ending == "keep");
+            if kept && fs::read(&path).is_ok_and(|text| text == KEEP) {
+                remove_if_there(&path)?;
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn pack_folder(&self) -> PathBuf {
         self.path.join("objects/pack")
     }
@@ -222,13 +235,13 @@ fn make_private_directory(path: &Path) -> Result<(), ArchiveError> {
 }
 
 #[cfg(unix)]
-fn make_executable(path: &Path) -> Result<(), ArchiveError> {
+pub(super) fn make_executable(path: &Path) -> Result<(), ArchiveError> {
     use std::os::unix::fs::PermissionsExt;
     let set = fs::set_permissions(path, fs::Permissions::from_mode(0o755));
     set.map_err(ArchiveError::io("make executable", path))
 }
 
 #[cfg(not(unix))]
-fn make_executable(_path: &Path) -> Result<(), ArchiveError> {
+pub(super) fn make_executable(_path: &Path) -> Result<(), ArchiveError> {
     Ok(())
 }

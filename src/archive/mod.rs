@@ -12,6 +12,7 @@ mod changes;
 mod commit;
 mod directory;
 mod error;
+mod guards;
 mod history;
 mod layout;
 mod leak;

@@ -19,6 +19,9 @@ use super::error::ArchiveError;
 /// Prefix of temporary files; what bears it is ours.
 pub(super) const TEMPORARY_PREFIX: &str = "tmp_pack_pagelog_";
 
+/// What is in the `.keep` files of our own.
+pub(super) const KEEP: &[u8] = b"pagelog: kept until the refs have moved\n";
+
 /// Level of deflate. Level 1 of libdeflate packs Markdown as tightly as zlib's 6.
 const LEVEL: i32 = 1;
 
@@ -173,6 +176,9 @@ impl PackWriter {
         write_flushed(&index_path.0, &index)?;
 
         let name = format!("pack-{}", hex(&checksum));
+        // Until the refs have moved nothing reaches its objects: a repack must not drop them.
+        let keep = folder.join(format!("{name}.keep"));
+        fs::write(&keep, KEEP).map_err(ArchiveError::io("write", &keep))?;
         rename_flushed(path, &folder.join(format!("{name}.pack")))?;
         rename_flushed(&index_path.0, &folder.join(format!("{name}.idx")))
     }

@@ -88,7 +88,8 @@ impl Archive {
             // until it is removed, so that the two refs would not move at once.
             self.change_refs(&RefMove { old: refs.old, new: refs.old })?;
         }
-        self.change_refs(refs)
+        self.change_refs(refs)?;
+        self.release_packs()
     }
 
     fn change_refs(&self, refs: &RefMove) -> Result<(), ArchiveError> {

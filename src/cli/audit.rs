@@ -10,6 +10,7 @@ use super::session::Session;
 use super::{Ending, Failure};
 use crate::archive::{
     Archive, Fault, LeakGuard, ObjectId, PageEntry, Snapshot, audit_commit, audit_directory,
+    decode_page, sketch,
 };
 use crate::model::{SourceId, Visibility};
 use crate::run::{accept_refs, state_faults};
@@ -32,14 +33,20 @@ pub(crate) fn audit(
         repair(session, &archive, output)?;
     }
     let mut faults = audit_directory(&archive, &session.git)?;
+    faults.extend(archive.guard_faults(&session.git)?);
+    faults.extend(archive.history_faults()?);
     let heads = archive.heads()?;
-    let guard = LeakGuard::new(private_sources(session, &archive, heads.private)?);
+    let mut guard = LeakGuard::new(private_sources(session, &archive, heads.private)?);
     for visibility in [Visibility::Public, Visibility::Private] {
         if let Some(tip) = heads.of(visibility) {
             faults.extend(audit_commit(&archive, (visibility, tip), &guard)?);
         }
     }
     faults.extend(state_check(&archive)?);
+    add_private_pages(&mut guard, &Snapshot::open(&archive, heads.private)?)?;
+    for note in resembling_pages(&guard, &Snapshot::open(&archive, heads.public)?)? {
+        output.warn(&note);
+    }
     if arguments.json {
         let found: Vec<Found<'_>> =
             faults.iter().map(|f| Found { place: &f.place, what: &f.what }).collect();
@@ -73,6 +80,31 @@ fn private_sources(
     let configured = sources.iter().filter(|s| s.visibility == Visibility::Private);
     private.extend(configured.map(|source| source.id.clone()));
     Ok(private)
+}
+
+/// Lets a guard know all private pages.
+fn add_private_pages(guard: &mut LeakGuard, private: &Snapshot) -> Result<(), Failure> {
+    for (_, blob) in private.files("pages")? {
+        if let Ok(page) = decode_page(&private.read(blob)?) {
+            guard.add(page.url.as_str(), &sketch(&page.body));
+        }
+    }
+    Ok(())
+}
+
+/// Public pages that hold more than half of a private one. No fault by itself: what was
+/// public first may stand in both, and a run holds back only what is new.
+fn resembling_pages(guard: &LeakGuard, public: &Snapshot) -> Result<Vec<String>, Failure> {
+    let mut notes = Vec::new();
+    for (path, blob) in public.files("pages")? {
+        let Ok(page) = decode_page(&public.read(blob)?) else { continue };
+        if let Some(private) = guard.resembles(&page.body) {
+            notes.push(format!(
+                "{path} is public and holds more than half of the private page {private}"
+            ));
+        }
+    }
+    Ok(notes)
 }
 
 /// Compares state and archive.

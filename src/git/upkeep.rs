@@ -73,4 +73,35 @@ impl Git {
         let arguments = ["init", "--quiet", "--bare", "--template=", "--initial-branch=main", "."];
         self.outside(path, &arguments).map(drop)
     }
+
+    /// The settings of a repository of ours: names in lower case where Git ignores case.
+    ///
+    /// # Errors
+    /// Git could not be run.
+    pub fn local_settings(&self, repository: &Path) -> Result<Vec<(String, String)>, GitError> {
+        let out = self.local(repository, &["config", "--local", "--list", "-z"])?;
+        let text = String::from_utf8_lossy(&out);
+        let entries = text.split_terminator('\0');
+        let pair = |entry: &str| {
+            let (name, value) = entry.split_once('\n').unwrap_or((entry, "true"));
+            (name.to_owned(), value.to_owned())
+        };
+        Ok(entries.map(pair).collect())
+    }
+
+    /// Adds a setting to a repository of ours.
+    ///
+    /// # Errors
+    /// Git failed.
+    pub fn add_local(&self, repository: &Path, name: &str, value: &str) -> Result<(), GitError> {
+        self.local(repository, &["config", "--local", "--add", name, value]).map(drop)
+    }
+
+    /// Removes a setting of a repository of ours.
+    ///
+    /// # Errors
+    /// Git failed.
+    pub fn unset_local(&self, repository: &Path, name: &str) -> Result<(), GitError> {
+        self.local(repository, &["config", "--local", "--unset-all", name]).map(drop)
+    }
 }

@@ -15,7 +15,7 @@ impl fmt::Display for RunId {
 }
 
 /// What made a commit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RunKind {
     /// A run over sources.
     Read,

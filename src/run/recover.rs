@@ -7,7 +7,7 @@ use super::commit::move_refs;
 use super::pass::tips;
 use super::{Context, RunError};
 use crate::archive::{
-    Archive, ArchiveError, ArchivedRun, Heads, ObjectId, PRIVATE_REF, PUBLIC_REF, PageEntry,
+    Archive, ArchiveError, ArchivedRun, Fault, Heads, ObjectId, PRIVATE_REF, PUBLIC_REF, PageEntry,
     RefMove, RunLock, Snapshot, decode_denied, decode_page, pages_changed, ref_fault, sketch,
 };
 use crate::model::{RunId, RunKind, SourceId, Tips, Visibility};
@@ -28,6 +28,10 @@ pub(super) fn recover(scene: &Scene<'_>, state: &mut State) -> Result<(), RunErr
         finish_intent(scene, state, &intent)?;
     }
     state.abandon_open_runs()?;
+    archive.release_packs()?;
+    for put_back in archive.restore_guards(&scene.context.git)? {
+        scene.context.progress.warn(&format!("{}: {}", put_back.place, put_back.what));
+    }
     let (known, found) = (state.tips()?, archive.heads()?);
     if known == tips(&found) {
         return Ok(());
@@ -50,6 +54,10 @@ pub(super) fn recover(scene: &Scene<'_>, state: &mut State) -> Result<(), RunErr
 /// # Errors
 /// The archive cannot be read or the state cannot be written.
 pub fn accept_refs(archive: &Archive, state: &mut State) -> Result<usize, RunError> {
+    if let Some(fault) = archive.history_faults()?.into_iter().next() {
+        // A run on top of it would make it the archive's own.
+        return Err(ArchiveError::Format { place: fault.place, why: fault.what }.into());
+    }
     while let Some(intent) = state.unfinished_intent()? {
         state.abandon_run(intent.id)?;
     }
@@ -139,11 +147,17 @@ fn rebuild(archive: &Archive, state: &mut State) -> Result<(), RunError> {
     let mut numbers = HashMap::new();
     let public = archive.runs(found.public)?;
     let private = archive.runs(found.private)?;
-    let mut private = private.iter().rev();
+    // Commits of one run share start and kind; a ref that was put back by hand lacks some.
+    let kind_of = |run: &ArchivedRun| run.message.as_ref().map_or(RunKind::Read, |m| m.kind);
+    let mut beside: HashMap<_, Vec<&ArchivedRun>> = HashMap::new();
+    for run in &private {
+        beside.entry((run.started, kind_of(run))).or_default().push(run);
+    }
     for run in public.iter().rev() {
-        let beside = private.next().map(|run| run.commit.to_string());
+        let kind = kind_of(run);
+        let beside = beside.get_mut(&(run.started, kind)).and_then(Vec::pop);
+        let beside = beside.map(|run| run.commit.to_string());
         let new = Tips { public: Some(run.commit.to_string()), private: beside };
-        let kind = run.message.as_ref().map_or(RunKind::Read, |message| message.kind);
         let id = state.restore_run(kind, (run.started, run.ended), &new)?;
         numbers.entry(run.started).or_insert(id);
     }
@@ -185,7 +199,13 @@ fn differences(
     for (entry, blob) in pages_changed(archive, old, new)? {
         match blob {
             None => removed.push((entry.source, entry.path.to_string())),
-            Some(blob) => pages.push(page_row(&snapshot, (visibility, entry), blob, run)?),
+            Some(blob) => match page_row(&snapshot, (visibility, entry), blob, run) {
+                // `audit` tells of it; the next run that reads it replaces it.
+                Err(RunError::Archive(error @ ArchiveError::Format { .. })) => {
+                    tracing::warn!(%error, "a stored page is left out of the state");
+                }
+                row => pages.push(row?),
+            },
         }
     }
     Ok((pages, removed))
@@ -246,11 +266,12 @@ fn last_upstreams(archive: &Archive, state: &State) -> Result<Vec<UpstreamRow>, 
 ///
 /// # Errors
 /// The state or the refs cannot be read.
-pub fn state_faults(
-    archive: &Archive,
-    state: &State,
-) -> Result<Vec<crate::archive::Fault>, RunError> {
+pub fn state_faults(archive: &Archive, state: &State) -> Result<Vec<Fault>, RunError> {
     let (known, found) = (heads(&state.tips()?)?, archive.heads()?);
+    if known == Heads::default() && found != known {
+        let what = "the state knows of no run; the next run makes it anew from the archive";
+        return Ok(vec![Fault::new(archive.state_file().display().to_string(), what)]);
+    }
     let public = ref_fault(PUBLIC_REF, known.public, found.public);
     let private = ref_fault(PRIVATE_REF, known.private, found.private);
     Ok(public.into_iter().chain(private).collect())

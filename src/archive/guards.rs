@@ -1,0 +1,132 @@
+//! What keeps private commits from leaving by mistake: the hook, the settings, and that the
+//! two histories share nothing. A run puts the first two back where they are missing;
+//! `audit` tells of all of them.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+
+use super::audit::Fault;
+use super::directory::{Archive, make_executable};
+use super::error::ArchiveError;
+use super::layout::{PRIVATE_REF, PUBLIC_REF};
+use super::pack::write_flushed;
+use crate::git::Git;
+use crate::model::Visibility;
+
+/// The hook that every archive has.
+const HOOK: &str = include_str!("pre-push.sh");
+
+/// What is hidden from whoever fetches.
+const HIDDEN: &str = "refs/private";
+
+/// Settings that would open the archive: name in lower case, and what they would do.
+const OPENING: &[(&str, &str)] = &[
+    ("core.hookspath", "it takes the `pre-push` hook out of use"),
+    ("uploadpack.allowanysha1inwant", "it lets anybody fetch private commits by their id"),
+    ("uploadpack.allowreachablesha1inwant", "it lets anybody fetch commits by their id"),
+    ("uploadpack.allowtipsha1inwant", "it lets anybody fetch hidden tips by their id"),
+];
+
+impl Archive {
+    /// Puts hook and settings back where they are missing; gives what was put back.
+    ///
+    /// # Errors
+    /// A file cannot be written, or Git failed.
+    pub fn restore_guards(&self, git: &Git) -> Result<Vec<Fault>, ArchiveError> {
+        let faults = self.guard_faults(git)?;
+        if faults.is_empty() {
+            return Ok(faults);
+        }
+        write_hook(self.path())?;
+        for (name, value) in git.local_settings(self.path())? {
+            if is_opening(&name, &value) {
+                git.unset_local(self.path(), &name)?;
+            }
+        }
+        let hides =
+            |(name, value): &(String, String)| name == "transfer.hiderefs" && value == HIDDEN;
+        if !git.local_settings(self.path())?.iter().any(hides) {
+            git.add_local(self.path(), "transfer.hideRefs", HIDDEN)?;
+        }
+        Ok(faults)
+    }
+
+    /// What is missing of hook and settings.
+    ///
+    /// # Errors
+    /// Git failed.
+    pub fn guard_faults(&self, git: &Git) -> Result<Vec<Fault>, ArchiveError> {
+        let mut faults = Vec::new();
+        let hook = self.path().join("hooks/pre-push");
+        if fs::read(&hook).ok().as_deref() != Some(HOOK.as_bytes()) || !is_executable(&hook) {
+            let what = "missing, changed or not executable: it refuses to push private commits; \
+                        the next run puts it back";
+            faults.push(Fault::new(hook.display().to_string(), what));
+        }
+        let settings = git.local_settings(self.path())?;
+        let place = self.path().join("config").display().to_string();
+        for (name, value) in &settings {
+            if let Some((_, why)) =
+                OPENING.iter().find(|(own, _)| own == name && is_opening(name, value))
+            {
+                faults.push(Fault::new(&place, format!("{name} is {value}: {why}")));
+            }
+            if name.starts_with("remote.") && name.ends_with(".mirror") && value == "true" {
+                let what = format!("{name} is true: a push to it would take private commits along");
+                faults.push(Fault::new(&place, what));
+            }
+        }
+        if !settings.iter().any(|(name, value)| name == "transfer.hiderefs" && value == HIDDEN) {
+            faults.push(Fault::new(&place, format!("transfer.hideRefs does not hide {HIDDEN}")));
+        }
+        Ok(faults)
+    }
+
+    /// What is wrong between the two histories: a commit that both have.
+    ///
+    /// # Errors
+    /// A commit cannot be read.
+    pub fn history_faults(&self) -> Result<Vec<Fault>, ArchiveError> {
+        let heads = self.heads()?;
+        let public = self.runs(heads.of(Visibility::Public))?;
+        let private = self.runs(heads.of(Visibility::Private))?;
+        let known: HashSet<_> = private.iter().map(|run| run.commit).collect();
+        let mut faults = Vec::new();
+        if let Some(shared) = public.iter().find(|run| known.contains(&run.commit)) {
+            let what = format!(
+                "it holds the commit {} of {PRIVATE_REF}: private pages would be published. Put \
+                 the ref back to the last commit that was its own",
+                shared.commit
+            );
+            faults.push(Fault::new(PUBLIC_REF, what));
+        }
+        Ok(faults)
+    }
+}
+
+/// Writes the hook of the archive in a directory.
+pub(super) fn write_hook(archive: &Path) -> Result<(), ArchiveError> {
+    let folder = archive.join("hooks");
+    fs::create_dir_all(&folder).map_err(ArchiveError::io("make", &folder))?;
+    let hook = folder.join("pre-push");
+    write_flushed(&hook, HOOK.as_bytes())?;
+    make_executable(&hook)
+}
+
+/// Whether a setting opens the archive.
+fn is_opening(name: &str, value: &str) -> bool {
+    let named = OPENING.iter().any(|(own, _)| *own == name);
+    named && (name == "core.hookspath" || !matches!(value, "false" | "no" | "off" | "0"))
+}
+
+#[cfg(unix)]
+fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(path).is_ok_and(|data| data.permissions().mode() & 0o100 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_executable(_path: &Path) -> bool {
+    true
+}
