@@ -37,6 +37,15 @@ impl Archive {
         if is_inside(target, self.path()) {
             return Err(refused("it is inside of the archive; name a directory elsewhere"));
         }
+        let copied = self.copy_into(target, copy_state);
+        if copied.is_err() {
+            // Half a copy is none; where it cannot be removed, the error tells of the folder.
+            let _ = fs::remove_dir_all(target);
+        }
+        copied
+    }
+
+    fn copy_into(&self, target: &Path, copy_state: CopyState<'_>) -> Result<u64, ArchiveError> {
         fs::create_dir_all(target.join(OWN_FOLDER)).map_err(ArchiveError::io("make", target))?;
         close_to_others(target)?;
         let mut bytes = 0;
@@ -49,7 +58,9 @@ impl Archive {
             let heads = self.heads()?;
             bytes += copy(&self.path().join("objects"), &target.join("objects"))?;
             let copy_of = Self::open(target)?;
-            copy_of.move_refs(&RefMove { old: copied, new: heads })?;
+            if heads != Heads::default() {
+                copy_of.move_refs(&RefMove { old: copied, new: heads })?;
+            }
             copied = heads;
             let file = copy_of.state_file();
             let failed = |why: String| ArchiveError::Object {
@@ -63,7 +74,10 @@ impl Archive {
                 return Ok(bytes);
             }
         }
-        Err(refused("runs kept committing while it was copied; try again"))
+        Err(ArchiveError::Object {
+            what: format!("cannot copy the archive to {}", target.display()),
+            why: "runs kept committing while it was copied; try again".to_owned(),
+        })
     }
 }
 

@@ -1,11 +1,12 @@
 //! `pagelog changes`
 
+use super::archive::commit_at;
 use super::options::ChangesArguments;
 use super::output::Output;
 use super::session::Session;
 use super::{Ending, Failure};
 use crate::archive::{Archive, ObjectId, PRIVATE_REF, PUBLIC_REF};
-use crate::model::Visibility;
+use crate::model::{Timestamp, Visibility};
 use crate::report::Changes;
 
 pub(crate) fn changes(
@@ -54,6 +55,9 @@ fn ranges(archive: &Archive, range: Option<&str>) -> Result<Vec<Range>, Failure>
         return Ok(ranges);
     };
     let Some((old, new)) = text.split_once("..") else {
+        if is_date(text) {
+            return between_dates(archive, (None, text));
+        }
         let (visibility, commit) = archive.revision(text)?;
         return Ok(vec![(ref_name(visibility), parent(commit)?, commit)]);
     };
@@ -64,6 +68,9 @@ fn ranges(archive: &Archive, range: Option<&str>) -> Result<Vec<Range>, Failure>
     }
     let tip = |text| if str::is_empty(text) { "HEAD" } else { text };
     let (old, new) = (tip(old), tip(new));
+    if is_date(old) || is_date(new) {
+        return between_dates(archive, (Some(old), new));
+    }
     let (old_on, old) = archive.revision(old)?;
     let (new_on, new) = archive.revision(new)?;
     if old_on != new_on {
@@ -72,6 +79,31 @@ fn ranges(archive: &Archive, range: Option<&str>) -> Result<Vec<Range>, Failure>
         )));
     }
     Ok(vec![(ref_name(new_on), Some(old), new)])
+}
+
+fn is_date(text: &str) -> bool {
+    Timestamp::parse_lenient(text).is_ok()
+}
+
+/// The commits of both refs at two dates (or revisions); without the first, the last run at
+/// the second date alone.
+fn between_dates(
+    archive: &Archive,
+    (old, new): (Option<&str>, &str),
+) -> Result<Vec<Range>, Failure> {
+    let mut ranges = Vec::new();
+    for visibility in [Visibility::Public, Visibility::Private] {
+        let Some(tip) = commit_at(archive, visibility, Some(new))? else { continue };
+        let before = match old {
+            Some(old) => commit_at(archive, visibility, Some(old))?,
+            None => archive.runs(Some(tip))?.first().and_then(|run| run.parent),
+        };
+        ranges.push((ref_name(visibility), before, tip));
+    }
+    if ranges.is_empty() {
+        return Err(Failure::Usage(format!("the archive has no run at {new} or before")));
+    }
+    Ok(ranges)
 }
 
 fn ref_name(visibility: Visibility) -> &'static str {

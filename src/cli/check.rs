@@ -98,8 +98,12 @@ fn plan(source: &Source) -> String {
         format!("{} ({}, {visibility}, {})\n", source.id, source.kind.name(), source.licence);
     match &source.kind {
         SourceKind::Git(git) => git_plan(&mut out, git),
-        SourceKind::Site(site) => site_plan(&mut out, site),
+        SourceKind::Site(site) => {
+            out.push_str("  not read by this version: sources of kind git are\n");
+            site_plan(&mut out, site);
+        }
         SourceKind::Feed(feed) => {
+            out.push_str("  not read by this version: sources of kind git are\n");
             for address in &feed.feeds {
                 let _ = writeln!(out, "  feed {address}");
             }
@@ -114,7 +118,13 @@ fn plan(source: &Source) -> String {
 fn git_plan(out: &mut String, git: &GitSource) {
     for repository in &git.repositories {
         let branch = git.branch.as_deref().unwrap_or("its default branch");
-        let _ = writeln!(out, "  repository {}, {branch}", repository.address());
+        // Where a local repository stands is told here, and stored nowhere.
+        let from = if repository.endpoint().is_some() {
+            repository.address().to_owned()
+        } else {
+            format!("{} at {}", repository.address(), repository.fetch_url())
+        };
+        let _ = writeln!(out, "  repository {from}, {branch}");
     }
     if !git.paths.is_empty() {
         let _ = writeln!(out, "  only below {}", git.paths.join(", "));

@@ -30,6 +30,7 @@ use clap::Parser as _;
 
 use crate::archive::ArchiveError;
 use crate::config::ConfigErrors;
+use crate::git::Interrupt;
 use crate::report::ReportError;
 use crate::run::RunError;
 use crate::state::StateError;
@@ -145,7 +146,12 @@ fn dispatch(options: &Options, output: &Output) -> Result<Ending, Failure> {
         Command::Completions { shell } => generate::completions(*shell, output),
         Command::Man { directory } => generate::man(directory, output),
         other => {
-            let session = Session::new(options)?;
+            let interrupt = Interrupt::default();
+            if matches!(other, Command::Run(_)) {
+                // Before anything is begun that would have to be ended in good order.
+                session::obey_signals(&interrupt);
+            }
+            let session = Session::new(options, interrupt)?;
             match other {
                 Command::Run(arguments) => run::run(&session, arguments, output),
                 Command::Status(arguments) => status::status(&session, arguments, output),

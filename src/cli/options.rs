@@ -18,7 +18,7 @@ pub(crate) struct Options {
     #[arg(long, global = true, value_name = "DIR")]
     pub archive: Option<PathBuf>,
     /// Take this as the time at the start (RFC 3339); waits stay real
-    #[arg(long, global = true, value_name = "TIME", value_parser = Timestamp::parse)]
+    #[arg(long, global = true, value_name = "TIME", value_parser = clock_time)]
     pub clock: Option<Timestamp>,
     /// Connect to ADDR and PORT instead of HOST and PORT, as curl does
     #[arg(long, global = true, value_name = "HOST:PORT:ADDR:PORT")]
@@ -142,8 +142,8 @@ pub(crate) struct RunArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ChangesArguments {
-    /// A commit, or two as A..B; the last run on both refs where none is given
-    #[arg(value_name = "REV|A..B")]
+    /// A run, by commit, revision or date, or two as A..B; the last one where none is given
+    #[arg(value_name = "REV|DATE|A..B")]
     pub range: Option<String>,
     /// Print JSON
     #[arg(long)]
@@ -222,6 +222,12 @@ pub(crate) struct AuditArguments {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// A time that Git can write into a commit.
+fn clock_time(text: &str) -> Result<Timestamp, String> {
+    let time = Timestamp::parse(text).map_err(|error| error.to_string())?;
+    if time < Timestamp::EPOCH { Err("Git knows no time before 1970".to_owned()) } else { Ok(time) }
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

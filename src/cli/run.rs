@@ -19,7 +19,6 @@ pub(crate) fn run(
     arguments: &RunArguments,
     output: &Output,
 ) -> Result<Ending, Failure> {
-    session.obey_signals();
     let teller = Teller::new(output);
     let context = Context {
         config: &session.config,
@@ -40,17 +39,24 @@ pub(crate) fn run(
         output.tell("nothing is due");
         return Ok(Ending::Done);
     };
-    if arguments.json {
-        output.json(&Summary::of(&report))?;
+    let printed = if arguments.json {
+        output.json(&Summary::of(&report))
     } else {
-        output.data(&text(&report))?;
-    }
+        output.data(&text(&report))
+    };
+    let told = match printed {
+        Err(Failure::Closed) | Ok(()) => true,
+        Err(failure) => {
+            output.warn(&format!("the run was done, but {failure}"));
+            false
+        }
+    };
     for source in &report.sources {
         for trouble in &source.trouble {
             output.warn(&format!("{}: {trouble}", source.source));
         }
     }
-    Ok(if report.is_complete() { Ending::Done } else { Ending::Partly })
+    Ok(if told && report.is_complete() { Ending::Done } else { Ending::Partly })
 }
 
 fn text(report: &Report) -> String {

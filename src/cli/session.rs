@@ -19,7 +19,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    pub fn new(options: &Options) -> Result<Self, Failure> {
+    pub fn new(options: &Options, interrupt: Interrupt) -> Result<Self, Failure> {
         let mut config = load(&options.config).map_err(Box::new)?;
         if let Some(path) = &options.archive {
             config.archive.path.clone_from(path);
@@ -36,7 +36,6 @@ impl Session {
             path: config.archive.path.display().to_string(),
             error,
         })?;
-        let interrupt = Interrupt::default();
         let git = git(&config).with_interrupt(interrupt.clone());
         let clock = options.clock.map_or_else(Clock::system, Clock::starting_at);
         Ok(Self { config, clock, git, interrupt })
@@ -58,13 +57,13 @@ impl Session {
     pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
+}
 
-    /// Lets Ctrl-C and a request to terminate end the command in good order.
-    pub fn obey_signals(&self) {
-        let interrupt = self.interrupt.clone();
-        // Without a handler the signals end the program at once, which loses nothing.
-        let _ = ctrlc::set_handler(move || interrupt.raise());
-    }
+/// Lets Ctrl-C and a request to terminate raise the interrupt instead of ending the program.
+pub(crate) fn obey_signals(interrupt: &Interrupt) {
+    let interrupt = interrupt.clone();
+    // Without a handler the signals end the program at once, which loses nothing.
+    let _ = ctrlc::set_handler(move || interrupt.raise());
 }
 
 /// The Git client of a configuration.

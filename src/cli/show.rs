@@ -28,10 +28,9 @@ pub(crate) fn show(
         }
         several => {
             let what = arguments.url.clone();
-            let sources: Vec<String> =
-                several.iter().map(|page| page.entry.source.to_string()).collect();
-            let sources = sources.join(", ");
-            return Err(ReportError::from(LookupError::Ambiguous { what, sources }).into());
+            let paths: Vec<String> = several.iter().map(|page| page.entry.page_path()).collect();
+            let paths = paths.join(", ");
+            return Err(ReportError::from(LookupError::Ambiguous { what, paths }).into());
         }
     };
     let mut bytes = None;

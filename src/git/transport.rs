@@ -37,6 +37,8 @@ pub struct Fetch<'a> {
     pub branch: Option<&'a str>,
     /// The bare cache; made where it does not exist.
     pub cache: &'a Path,
+    /// The longest time that it may take.
+    pub longest: Duration,
 }
 
 /// Why a snapshot could not be fetched.
@@ -125,7 +127,7 @@ impl Git {
         command.args(["fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head"]);
         command.args(["--no-recurse-submodules", "--no-auto-maintenance", "--force"]);
         command.args([url.as_str(), &format!("+{from}:{FETCHED}")]);
-        let finished = self.finish(command, "fetch", DEADLINE)?;
+        let finished = self.finish(command, "fetch", fetch.longest.min(DEADLINE))?;
         if !finished.success {
             return Err(classify(&finished, fetch.cache));
         }

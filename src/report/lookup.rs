@@ -30,13 +30,13 @@ pub enum LookupError {
         "{0} is no longer in the archive; `pagelog history` lists its versions, --at shows one"
     )]
     Gone(String),
-    /// Two sources hold it.
-    #[error("{what} is held by more than one source: {sources}; choose one with --source")]
+    /// Two sources, or two files of one source, hold it.
+    #[error("{what} is held by more than one page; name one by its path: {paths}")]
     Ambiguous {
         /// What was asked for.
         what: String,
-        /// The sources.
-        sources: String,
+        /// The paths of the pages.
+        paths: String,
     },
 }
 

@@ -167,7 +167,9 @@ fn source_status(
 ) -> Result<SourceStatus, ReportError> {
     let known = state.map(|state| state.source_status(&source.id)).transpose()?.flatten();
     let due = match (source.every, &known) {
-        (Some(every), Some((last, _))) => now.unix() - last.unix() >= every.as_secs().cast_signed(),
+        (Some(every), Some((last, _))) => {
+            !(0..every.as_secs().cast_signed()).contains(&(now.unix() - last.unix()))
+        }
         _ => true,
     };
     let (mut trouble, mut failed) = (Vec::new(), 0);

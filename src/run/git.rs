@@ -194,8 +194,12 @@ fn fetch(
     if let Some(host) = &host {
         pass.await_host(host, reading.git.pace)?;
     }
-    let what =
-        Fetch { repository: reading.repository, branch: reading.git.branch.as_deref(), cache };
+    let what = Fetch {
+        repository: reading.repository,
+        branch: reading.git.branch.as_deref(),
+        cache,
+        longest: pass.time_left(),
+    };
     let fetched = pass.context.git.fetch(what);
     if let Some(host) = &host {
         pass.asked_host(host);
@@ -236,7 +240,6 @@ fn freeze(
         pages: 0,
         trouble: None,
     });
-    report.counts.not_modified += row.pages;
     let row = UpstreamRow { trouble: Some(why), ..row };
     if row.commit.is_empty() {
         pass.record.upstreams.push(row);

@@ -187,7 +187,10 @@ fn due<'a>(
         let waiting = match (request.due, source.every) {
             (DueRule::Due, Some(every)) => state
                 .source_status(&source.id)?
-                .is_some_and(|(last, _)| now.unix() - last.unix() < every.as_secs().cast_signed()),
+                // A last run in the future tells of a clock that was wrong, not of a source.
+                .is_some_and(|(last, _)| {
+                    (0..every.as_secs().cast_signed()).contains(&(now.unix() - last.unix()))
+                }),
             _ => false,
         };
         if !waiting {

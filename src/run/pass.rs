@@ -85,6 +85,12 @@ impl<'a> Pass<'a> {
         self.deadline.is_some_and(|end| self.context.clock.monotonic() >= end)
     }
 
+    /// How long the pass may still take.
+    pub fn time_left(&self) -> Duration {
+        let now = self.context.clock.monotonic();
+        self.deadline.map_or(Duration::MAX, |end| end.saturating_duration_since(now))
+    }
+
     /// Forgets the pass. Should the state fail as well, the next run forgets it.
     pub fn abandon(self) {
         if let Some(run) = self.run

@@ -115,7 +115,7 @@ fn a_page_that_two_sources_hold() {
     world.assert_whole();
     let url = "https://docs.git.invalid/p.md";
     let asked = world.pagelog(&["show", url]).exits(1);
-    assert!(asked.stderr.contains("one, two"), "{}", asked.stderr);
+    assert!(asked.stderr.contains("pages/two/docs.git.invalid/p.md"), "{}", asked.stderr);
     let shown = world.pagelog(&["show", url, "--source", "two"]).ok();
     assert_eq!(body(&shown), "# b\n");
     assert_eq!(world.pagelog(&["path", url]).ok().lines().count(), 2);
