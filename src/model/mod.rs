@@ -5,8 +5,10 @@
 
 mod address;
 mod bot;
+mod capture;
 mod connect;
 mod link;
+mod media;
 mod outcome;
 mod page;
 mod path;
@@ -19,8 +21,10 @@ pub mod yaml;
 
 pub use address::is_global_address;
 pub use bot::Bot;
+pub use capture::{Capture, Validators};
 pub use connect::{ConnectTo, InvalidConnectTo, split_port};
 pub use link::{Link, Resolve};
+pub use media::MediaType;
 pub use outcome::{Note, Outcome, OutcomeKind};
 pub use page::{GitOrigin, Page, Representation};
 pub(crate) use path::is_safe_component;
