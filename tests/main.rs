@@ -13,6 +13,7 @@ mod crash;
 mod docs;
 mod format;
 mod git_source;
+mod http;
 mod leak;
 mod paths;
 mod support;

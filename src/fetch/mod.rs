@@ -1,5 +1,6 @@
 //! One resource in, what was captured of it out. Has no opinion on storage.
 
+pub mod http;
 mod repository;
 
 pub use repository::{BlobReader, FileKind, ReadFailure, Upstream, UpstreamChange, UpstreamError};

@@ -42,6 +42,11 @@ const MODULES: &[(&str, &[&str], &str)] = &[
 /// Crates that are named in certain modules only, and why.
 const CRATES: &[(&str, &[&str], &str)] = &[
     ("gix", &["archive", "fetch"], "objects are read and refs moved in one place each"),
+    ("reqwest", &["fetch"], "HTTP is spoken in one place"),
+    ("hyper", &["fetch"], "HTTP is spoken in one place; only its errors are looked at"),
+    ("rustls", &["fetch"], "HTTP is spoken in one place"),
+    ("tokio", &["fetch"], "only HTTP is asynchronous"),
+    ("flate2", &["fetch"], "content codings belong to HTTP"),
     ("libdeflater", &["archive"], "packs are written by the archive"),
     ("crc32fast", &["archive"], "packs are written by the archive"),
     ("sha1", &["archive"], "packs are written by the archive"),

@@ -15,6 +15,8 @@ const ALLOWED: &[&str] = &[
     "BSD-2-Clause",
     "BSD-3-Clause",
     "CC0-1.0",
+    // For data: lists of certificates, which a platform without a store of its own is given.
+    "CDLA-Permissive-2.0",
     "ISC",
     "MIT",
     "MIT-0",

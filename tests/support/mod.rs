@@ -4,6 +4,7 @@
 pub mod agree;
 pub mod server;
 pub mod shared;
+pub mod site;
 pub mod upstream;
 pub mod world;
 

@@ -1,0 +1,9 @@
+//! The HTTP client against scripted servers: what is sent, who is contacted, what counts as
+//! a response.
+
+mod addresses;
+mod bodies;
+mod mishaps;
+mod requests;
+mod scene;
+mod secure;
