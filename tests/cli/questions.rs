@@ -159,3 +159,43 @@ fn commits_that_are_left_out_are_the_tip() {
     assert_eq!(scene.told(&["changes", "HEAD~2.."]), range);
     assert_eq!(scene.told(&["changes", "..HEAD"]), scene.told(&["changes", "HEAD..HEAD"]));
 }
+
+#[test]
+fn changes_take_dates() {
+    let (world, up) = crate::support::World::with_upstream("true");
+    up.write("a.md", "# A\n").commit();
+    world.run();
+    up.write("b.md", "# B\n").commit();
+    world.run_at("2026-12-01T02:00:00Z");
+    up.write("a.md", "# A, edited\n").commit();
+    world.run_at("2026-12-02T02:00:00Z");
+    let kinds = |range: &str| -> Vec<String> {
+        let told = world.pagelog(&["changes", range, "--json"]).json();
+        let pages = told[0]["pages"].as_array().unwrap();
+        pages.iter().map(|page| page["kind"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(kinds("2026-12-01"), ["added"]);
+    assert_eq!(kinds("2026-12-01T23:00:00Z"), ["added"]);
+    assert_eq!(kinds("2026-11-30..2026-12-02"), ["edited", "added"]);
+    assert_eq!(kinds("2026-12-01..HEAD"), ["edited"]);
+    assert_eq!(kinds("2025-01-01..2026-11-30"), ["added"]);
+    let ended = world.pagelog(&["changes", "2025-01-01"]).exits(2);
+    assert!(ended.stderr.contains("no run at 2025-01-01 or before"), "{}", ended.stderr);
+}
+
+#[test]
+fn an_archive_without_a_run_is_copied_too() {
+    let (world, up) = crate::support::World::with_upstream("true");
+    up.write("a.md", "# A\n").commit();
+    world.pagelog(&["init"]).ok();
+    world.pagelog(&["backup", "copy"]).ok();
+    world.pagelog(&["--archive", "copy", "audit"]).ok();
+    world.pagelog(&["--archive", "copy", "run"]).ok();
+}
+
+#[test]
+fn a_time_that_git_cannot_write_is_refused() {
+    let (world, _up) = crate::support::World::with_upstream("true");
+    let ended = world.pagelog_at("1969-12-31T23:59:59Z", &["run"]).exits(2);
+    assert!(ended.stderr.contains("no time before 1970"), "{}", ended.stderr);
+}
