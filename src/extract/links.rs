@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::text::one_line;
-use crate::model::{Link, Note, Refusal, Resolve};
+use crate::model::{Link, Note, PageUrl, Refusal, Resolve};
 
 /// Longest anchor text, in characters.
 const MAX_TEXT: usize = 1_000;
@@ -28,17 +28,31 @@ impl<'a> Links<'a> {
     /// Takes a reference as found, unless it leads to nothing that can be archived or to a
     /// place in the same document.
     pub(super) fn add(&mut self, href: &str, text: &str, rel: &str) {
+        if let Some(to) = self.resolve(href) {
+            self.record(to, text, rel);
+        }
+    }
+
+    /// Where a reference leads, unless that is nothing that can be archived or a place in
+    /// the same document.
+    pub(super) fn resolve(&mut self, href: &str) -> Option<PageUrl> {
         let href = href.trim_matches(|c: char| c.is_ascii_whitespace() || c.is_control());
         if href.is_empty() || href.starts_with('#') {
-            return;
+            return None;
         }
         match self.base.resolve(href) {
-            Ok(to) => {
-                self.found.push(Link { to, text: one_line(text, MAX_TEXT), rel: tokens(rel) });
+            Ok(to) => Some(to),
+            Err(Refusal::Scheme) => None,
+            Err(refusal) => {
+                self.note(&refused(href, &refusal));
+                None
             }
-            Err(Refusal::Scheme) => {}
-            Err(refusal) => self.note(&refused(href, &refusal)),
         }
+    }
+
+    /// Takes a link.
+    pub(super) fn record(&mut self, to: PageUrl, text: &str, rel: &str) {
+        self.found.push(Link { to, text: one_line(text, MAX_TEXT), rel: tokens(rel) });
     }
 
     /// Remembers something unusual.

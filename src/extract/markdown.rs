@@ -4,7 +4,7 @@ use pulldown_cmark::{
     Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd, TextMergeStream,
 };
 
-use super::html::{self, Piece};
+use super::tags::{self, Piece};
 use super::{autolink, links::Links, nesting};
 
 /// Longest text that is parsed, in bytes.
@@ -213,7 +213,7 @@ impl<'l, 'a> Walker<'l, 'a> {
     }
 
     fn html(&mut self, html: &str) {
-        let Some(pieces) = html::pieces(html) else {
+        let Some(pieces) = tags::pieces(html) else {
             self.links.note("HTML left out: a tag with very many attributes");
             return;
         };

@@ -15,11 +15,12 @@
 
 mod autolink;
 mod front_matter;
-mod html;
+pub mod html;
 mod links;
 mod markdown;
 mod nesting;
 mod noise;
+mod tags;
 mod text;
 mod yaml;
 

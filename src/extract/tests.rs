@@ -6,7 +6,7 @@ use super::*;
 use crate::model::{PageUrl, Refusal, Volatile};
 
 /// `https://base.example/dir/page`, with refusals as the model words them.
-pub(super) struct Base;
+pub(in crate::extract) struct Base;
 
 impl Resolve for Base {
     fn resolve(&self, href: &str) -> Result<PageUrl, Refusal> {
