@@ -8,7 +8,8 @@ use super::words;
 
 /// A box: its kind, the node that titles it, and those that it holds.
 pub(super) struct Admonition {
-    kind: &'static str,
+    /// Nothing for a box that is a mere quotation.
+    kind: Option<&'static str>,
     title: Option<Id>,
     content: Vec<Id>,
 }
@@ -19,16 +20,17 @@ impl Renderer<'_, '_> {
         let tree = self.tree;
         self.writer.block();
         self.quote(|it| {
-            it.writer.line(&format!("[!{}]", found.kind));
-            if let Some(title) = found.title.filter(|id| !says(tree, *id, found.kind)) {
+            if let Some(kind) = found.kind {
+                it.writer.line(&format!("[!{kind}]"));
+                it.writer.tighten();
+            }
+            let said = |id: &Id| found.kind.is_some_and(|kind| says(tree, *id, kind));
+            if let Some(title) = found.title.filter(|id| !said(id)) {
                 let mut line = Line::default();
                 line.open(Mark::Strong);
                 it.inline_children(title, &mut line);
                 line.close(Mark::Strong, String::new());
-                it.writer.tighten();
                 it.write_line(line);
-            } else {
-                it.writer.tighten();
             }
             it.nodes(found.content.iter().copied());
         });
@@ -50,18 +52,32 @@ pub(super) fn find(tree: &Tree, id: Id) -> Option<Admonition> {
     let kind = kind(tree, id)?;
     let mut content: Vec<Id> = tree.children(id).collect();
     if let Some((title, cells)) = table_box(tree, id) {
+        let kind = kind.filter(|kind| title.is_some_and(|id| says(tree, id, kind)));
         return Some(Admonition { kind, title, content: cells });
     }
     let is_shown = |it: &Id| tree.text(*it).is_none_or(|text| !words::is_blank(text));
+    let mut shown = content.iter().copied().filter(is_shown);
+    if let (Some(only), None) = (shown.next(), shown.next())
+        && tree.is(only, Tag::Blockquote)
+    {
+        content = tree.children(only).collect();
+    }
     let first = content.iter().position(is_shown);
-    let title = first.map(|at| content[at]).filter(|it| is_title(tree, *it, kind));
-    if let (Some(at), Some(_)) = (first, title) {
+    let first = first.map(|at| (at, content[at]));
+    // A box that is headed or begins with its own name says what it is without our help.
+    let is_headed = first.is_some_and(|(_, it)| matches!(tree.tag(it), Some(Tag::Heading(_))));
+    if is_headed || begins_with_name(tree, id) {
+        return Some(Admonition { kind: None, title: None, content });
+    }
+    let title = first.filter(|(_, it)| is_title(tree, *it, kind.unwrap_or_default()));
+    if let Some((at, _)) = title {
         content.drain(..=at);
     }
-    Some(Admonition { kind, title, content })
+    Some(Admonition { kind, title: title.map(|(_, id)| id), content })
 }
 
-fn kind(tree: &Tree, id: Id) -> Option<&'static str> {
+/// The kind of a box; `Some(None)` for one that is none of the known.
+fn kind(tree: &Tree, id: Id) -> Option<Option<&'static str>> {
     let mut framed = false;
     let mut kind = None;
     for class in tree.classes(id) {
@@ -76,7 +92,7 @@ fn kind(tree: &Tree, id: Id) -> Option<&'static str> {
             || class.starts_with("blockquote-tag-") || class.starts_with("alert--");
         let word = class.rsplit('-').next().unwrap_or(&class);
         let named = match if class == "key-point" { "important" } else { word } {
-            "note" | "info" | "seealso" | "primary" | "secondary" => Some("NOTE"),
+            "note" | "info" | "primary" | "secondary" => Some("NOTE"),
             "tip" | "hint" | "success" => Some("TIP"),
             "important" | "attention" => Some("IMPORTANT"),
             "warning" => Some("WARNING"),
@@ -88,7 +104,17 @@ fn kind(tree: &Tree, id: Id) -> Option<&'static str> {
     if !framed {
         return None;
     }
-    kind.or_else(|| tree.has_class(id, "admonition").then_some("NOTE"))
+    let is_box = kind.is_some() || tree.classes(id).any(|it| matches!(it, "admonition" | "seealso"));
+    is_box.then_some(kind)
+}
+
+/// Whether the text of a box begins with what it is, as in "Note: …".
+fn begins_with_name(tree: &Tree, id: Id) -> bool {
+    let text = tree.content_below(id).filter_map(|it| tree.text(it));
+    let Some(first) = text.map(str::trim).find(|it| !it.is_empty()) else { return false };
+    let Some((name, rest)) = first.split_once(':') else { return false };
+    let names = ["note", "tip", "hint", "important", "warning", "caution", "danger"];
+    !rest.is_empty() && names.iter().any(|it| name.trim().eq_ignore_ascii_case(it))
 }
 
 /// A title: an element of that class or a heading, or a paragraph that names the kind.
@@ -100,7 +126,7 @@ fn is_title(tree: &Tree, id: Id, kind: &str) -> bool {
     match tree.tag(id) {
         Some(Tag::Heading(_)) => true,
         Some(Tag::P | Tag::Block | Tag::Inline | Tag::Strong) => {
-            titled || tree.is(id, Tag::P) && says(tree, id, kind)
+            titled || !tree.is(id, Tag::Block) && says(tree, id, kind)
         }
         _ => false,
     }

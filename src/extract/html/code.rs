@@ -37,25 +37,48 @@ impl Renderer<'_, '_> {
     }
 }
 
-/// The text of a `pre`: line breaks are newlines, everything else is text.
+/// The text of a `pre`: line breaks and the bounds of blocks are newlines, everything else
+/// is text.
 pub(super) fn text(tree: &Tree, id: Id) -> String {
-    let mut text = String::new();
-    for id in tree.content_below(id).skip(1) {
-        match &tree.node(id).data {
-            Data::Text(part) if part.contains('\r') => {
-                text.push_str(&part.replace("\r\n", "\n").replace('\r', "\n"));
-            }
-            Data::Text(part) => text.push_str(part),
-            Data::Element { tag: Tag::Br, .. } => text.push('\n'),
-            Data::Element { tag, .. } if tag.is_block() => {
-                if !text.is_empty() && !text.ends_with('\n') {
-                    text.push('\n');
+    let mut text = Code::default();
+    text.children(tree, id);
+    text.out
+}
+
+#[derive(Default)]
+struct Code {
+    out: String,
+    /// Whether the next text stands on a line of its own.
+    new_line: bool,
+}
+
+impl Code {
+    fn children(&mut self, tree: &Tree, parent: Id) {
+        for id in tree.children(parent) {
+            match &tree.node(id).data {
+                Data::Text(part) if part.contains('\r') => {
+                    self.push(&part.replace("\r\n", "\n").replace('\r', "\n"));
                 }
+                Data::Text(part) => self.push(part),
+                Data::Element { tag: Tag::Br, .. } => self.push("\n"),
+                Data::Element { tag, .. } if tag.is_block() => {
+                    self.new_line = true;
+                    self.children(tree, id);
+                    self.new_line = true;
+                }
+                Data::Element { .. } => self.children(tree, id),
+                _ => {}
             }
-            _ => {}
         }
     }
-    text
+
+    fn push(&mut self, text: &str) {
+        let due = std::mem::take(&mut self.new_line);
+        if due && !self.out.is_empty() && !self.out.ends_with('\n') && !text.starts_with('\n') {
+            self.out.push('\n');
+        }
+        self.out.push_str(text);
+    }
 }
 
 /// The language that classes of the element, its code or two ancestors name.

@@ -43,15 +43,31 @@ pub(super) fn escape(out: &mut String, text: &str, around: Around) {
 
 /// Where bare addresses are to be broken so that they do not become links.
 fn breaks(text: &str, around: Around) -> Vec<usize> {
-    if around.in_link || !(text.contains("://") || text.contains("www.")) {
+    if around.in_link {
         return Vec::new();
     }
-    let mut breaks = Vec::new();
+    let mut breaks: Vec<usize> = text
+        .match_indices('@')
+        .map(|(at, _)| at)
+        .filter(|at| is_mail_address(text.as_bytes(), *at))
+        .collect();
+    if !(text.contains("://") || text.contains("www.")) {
+        return breaks;
+    }
     for range in autolink::find(text, Some(around.before), "") {
         let mark = if text[range.clone()].starts_with("www.") { '.' } else { ':' };
         breaks.extend(text[range.clone()].find(mark).map(|at| range.start + at));
     }
+    breaks.sort_unstable();
     breaks
+}
+
+/// Whether an `@` stands in something that looks like the address of a mailbox.
+fn is_mail_address(text: &[u8], at: usize) -> bool {
+    let before = at.checked_sub(1).map(|before| text[before]);
+    let after = text.get(at + 1);
+    before.is_some_and(|it| it.is_ascii_alphanumeric() || matches!(it, b'.' | b'-' | b'_' | b'+'))
+        && after.is_some_and(u8::is_ascii_alphanumeric)
 }
 
 struct Escaper<'a> {
@@ -73,6 +89,7 @@ impl Escaper<'_> {
     fn run(&mut self) {
         let brackets = self.around.in_link && !is_balanced(self.text);
         let dollar = last_dollar(self.text);
+        let tail = self.text.trim_end_matches(['#', ' ']).len();
         let mut next_break = self.breaks.next();
         let bytes = self.text.as_bytes();
         let mut copied = self.at;
@@ -90,7 +107,7 @@ impl Escaper<'_> {
                 continue;
             }
             let length = self.run_length(byte);
-            if self.needs(byte, length, (brackets, dollar)) {
+            if self.needs(byte, length, (brackets, dollar, tail)) {
                 for _ in 0..length {
                     self.push(copied, '\\');
                     copied = self.at;
@@ -125,7 +142,7 @@ impl Escaper<'_> {
         self.text[self.at + length..].chars().next().unwrap_or(self.around.after)
     }
 
-    fn needs(&self, byte: u8, length: usize, (brackets, dollar): (bool, Option<usize>)) -> bool {
+    fn needs(&self, byte: u8, length: usize, (brackets, dollar, tail): (bool, Option<usize>, usize)) -> bool {
         let rest = &self.text[self.at + length..];
         let after = self.after(length);
         match byte {
@@ -143,7 +160,7 @@ impl Escaper<'_> {
                 length <= 2 && (closes || self.around.in_del) || (length > 2 && self.is_first())
             }
             b'[' => brackets || after == '^' || self.is_first() && begins_definition(rest),
-            b']' => brackets || after == '(' || after == ':' && self.around.start != Start::No,
+            b']' => brackets || after == '(',
             b'<' => after.is_ascii_alphabetic() || matches!(after, '/' | '!' | '?'),
             b'&' => is_entity(rest),
             b'!' => after == '[',
@@ -154,7 +171,7 @@ impl Escaper<'_> {
             b'|' => self.around.place == Place::Cell,
             // The last signs of a heading would be taken for its end.
             b'#' => {
-                let last = rest.bytes().all(|it| matches!(it, b'#' | b' '));
+                let last = self.at >= tail;
                 let apart = matches!(self.before(), ' ' | '#');
                 self.around.place == Place::Heading && last && apart && self.around.after == ' '
             }

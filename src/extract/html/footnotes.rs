@@ -20,31 +20,35 @@ impl Renderer<'_, '_> {
         let tree = self.tree;
         self.writer.block();
         self.writer.open_note(format!("[^{label}]: "));
+        let before = std::mem::replace(&mut self.in_footnote, true);
         self.nodes(tree.children(id).filter(|it| !is_label(tree, *it)));
+        self.in_footnote = before;
         self.writer.close();
     }
 }
 
 impl Footnotes {
     pub(super) fn find(tree: &Tree) -> Self {
-        let targets: HashSet<&str> = tree
+        let targets: HashMap<&str, String> = tree
             .elements()
             .filter(|id| is_reference(tree, *id))
-            .filter_map(|id| tree.attribute(id, "href")?.strip_prefix('#'))
+            .filter_map(|id| {
+                let name = tree.attribute(id, "href")?.strip_prefix('#')?;
+                Some((name, label(tree, id)?))
+            })
             .collect();
         let mut found = Self::default();
+        let mut taken = HashSet::new();
         if targets.is_empty() {
             return found;
         }
         for id in tree.elements().filter(|id| is_definition(tree, *id)) {
-            let Some(name) = tree.attribute(id, "id").filter(|it| targets.contains(it)) else {
+            let Some(name) = tree.attribute(id, "id") else { continue };
+            let Some(label) = targets.get(name).filter(|it| taken.insert((*it).clone())) else {
                 continue;
             };
-            if !found.labels.contains_key(name) {
-                let label = (found.labels.len() + 1).to_string();
-                found.labels.insert(name.to_owned(), label.clone());
-                found.definitions.insert(id, label);
-            }
+            found.labels.insert(name.to_owned(), label.clone());
+            found.definitions.insert(id, label.clone());
         }
         found
     }
@@ -59,9 +63,17 @@ impl Footnotes {
     }
 
     /// The label of the footnote that an element is.
-    pub(super) fn definition(&self, _: &Tree, id: Id) -> Option<String> {
+    pub(super) fn definition(&self, id: Id) -> Option<String> {
         self.definitions.get(&id).cloned()
     }
+}
+
+/// The number that a mark shows. Marks that show more than that stay links.
+fn label(tree: &Tree, id: Id) -> Option<String> {
+    let text = tree.plain_text(id);
+    let text = text.trim();
+    let is_number = (1..=4).contains(&text.len()) && text.bytes().all(|it| it.is_ascii_digit());
+    is_number.then(|| text.to_owned())
 }
 
 fn is_reference(tree: &Tree, id: Id) -> bool {
@@ -96,4 +108,5 @@ pub(super) fn is_way_back(tree: &Tree, id: Id) -> bool {
     tree.has_attribute(id, "data-footnote-backref")
         || tree.attribute(id, "role") == Some("doc-backlink")
         || tree.classes(id).any(|it| matches!(it, "footnote-backref" | "fn-backref"))
+        || matches!(tree.plain_text(id).trim_end_matches('\u{fe0e}').trim(), "↩" | "↑")
 }

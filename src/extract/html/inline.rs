@@ -2,6 +2,7 @@
 
 use super::dom::{Data, Id};
 use super::element::Tag;
+use super::footnotes;
 use super::line::{Line, Mark, Piece, plain_text};
 use super::math;
 use super::render::Renderer;
@@ -91,6 +92,9 @@ impl Renderer<'_, '_> {
         let tree = self.tree;
         if let Some(label) = self.footnotes.reference(tree, id) {
             line.piece(Piece::Raw(format!("[^{label}]")));
+            return;
+        }
+        if self.in_footnote && footnotes::is_way_back(tree, id) {
             return;
         }
         let Some(href) = tree.attribute(id, "href") else {

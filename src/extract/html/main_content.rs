@@ -4,7 +4,6 @@ use std::sync::OnceLock;
 
 use super::dom::{Id, Tree};
 use super::element::Tag;
-use super::footnotes;
 use super::selector::{InvalidSelector, SelectorList};
 use super::words;
 
@@ -231,7 +230,7 @@ fn is_apparatus(tree: &Tree, id: Id, place: Place) -> bool {
         Some(Tag::Header) => !holds_title(tree, id),
         Some(Tag::Footer) => !tree.parent(id).is_some_and(|it| tree.is(it, Tag::Blockquote)),
         Some(Tag::Aside) => place == Place::Body && tree.classes(id).next().is_none(),
-        Some(Tag::A) => is_permalink(tree, id) || footnotes::is_way_back(tree, id),
+        Some(Tag::A) => is_permalink(tree, id),
         Some(Tag::Block) if place == Place::Body => {
             tree.classes(id).any(|it| matches!(it, "related" | "sphinxsidebar" | "sidebar"))
         }

@@ -126,8 +126,9 @@ pub fn extract_html(document: &HtmlDocument<'_>) -> ExtractedHtml {
     let Renderer { references, writer, seen, .. } = renderer;
     let outside_links = outside(&tree, &seen, (&references, &head));
     let title = title(&tree, &content.roots, &head);
-    let canonical = meta::resolved(head.canonical.as_deref(), document.base);
-    let markdown = meta::resolved(head.markdown.as_deref(), document.base);
+    let base = own_base.as_ref().map_or(document.base, |base| base as &dyn Resolve);
+    let canonical = meta::resolved(head.canonical.as_deref(), base);
+    let markdown = meta::resolved(head.markdown.as_deref(), base);
     let (links, mut notes) = references.finish();
     let own = parsed.notes.into_iter().chain(content.note).map(|it| Note(it.to_owned()));
     notes.splice(0..0, own.chain(decoded.note));

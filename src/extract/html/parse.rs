@@ -17,6 +17,8 @@ use super::limit::limit_attributes;
 /// Most elements that are open at once while parsing: the parser's time per tag grows
 /// with them.
 const MAX_OPEN: usize = 512;
+/// Tags that are dropped without another look once too many are open.
+const PAUSE: usize = 32;
 /// Deepest nesting of the tree.
 const MAX_DEPTH: usize = 200;
 
@@ -40,6 +42,8 @@ pub(super) fn parse(html: &str) -> Parsed {
     let guard = Guard {
         builder: TreeBuilder::new(Builder::new(), options),
         room: Cell::new(MAX_OPEN),
+        pause: Cell::new(0),
+        unclosed: Cell::new(0),
         most_nodes: limited.len() / 2 + 1_000,
         deep: Cell::new(false),
         many: Cell::new(false),
@@ -64,6 +68,10 @@ struct Guard {
     builder: TreeBuilder<Id, Builder>,
     /// How many elements may be opened before they are counted again.
     room: Cell<usize>,
+    /// How many tags are dropped before they are counted again.
+    pause: Cell<usize>,
+    /// Start tags that were dropped and whose end tags have yet to be.
+    unclosed: Cell<usize>,
     most_nodes: usize,
     deep: Cell<bool>,
     many: Cell<bool>,
@@ -87,20 +95,35 @@ impl Guard {
             return true;
         }
         if tag.kind == TagKind::EndTag {
-            return false;
+            let unclosed = self.unclosed.get();
+            self.unclosed.set(unclosed.saturating_sub(1));
+            return unclosed > 0;
         }
-        if self.room.get() == 0 {
+        if self.room.get() == 0 && self.pause.get() == 0 {
             let open = Open(Cell::new(0));
             self.builder.trace_handles(&open);
             self.room.set(MAX_OPEN.saturating_sub(open.0.get()));
         }
         if self.room.get() == 0 {
             self.deep.set(true);
+            self.pause.set(self.pause.get().checked_sub(1).unwrap_or(PAUSE));
+            if !tag.self_closing && !is_void(&tag.name) {
+                self.unclosed.set(self.unclosed.get() + 1);
+            }
             return true;
         }
         self.room.set(self.room.get() - 1);
         false
     }
+}
+
+/// Whether an element has no end tag.
+fn is_void(name: &str) -> bool {
+    matches!(
+        name,
+        "area" | "base" | "br" | "col" | "embed" | "hr" | "img" | "input" | "link" | "meta" | "param"
+            | "source" | "track" | "wbr"
+    )
 }
 
 impl TokenSink for Guard {

@@ -12,12 +12,12 @@ use super::words;
 
 impl Renderer<'_, '_> {
     /// Writes a table as it is.
-    pub(super) fn raw_table(&mut self, id: Id, grid: &Grid) {
+    pub(super) fn raw_table(&mut self, grid: &Grid) {
         self.writer.block();
-        self.raw_block(id, grid);
+        self.raw_block(grid);
     }
 
-    fn raw_block(&mut self, _id: Id, grid: &Grid) {
+    fn raw_block(&mut self, grid: &Grid) {
         self.writer.line("<table>");
         if let Some(caption) = grid.caption {
             let text = self.raw_inline(caption);
@@ -82,7 +82,14 @@ impl Renderer<'_, '_> {
         let tag = match tree.tag(id) {
             Some(Tag::Pre) => return self.raw_code(id),
             Some(Tag::Hr) => return self.writer.line("<hr>"),
-            Some(Tag::Table) => return self.raw_block(id, &Grid::of(tree, id)),
+            Some(Tag::Table) => {
+                let grid = Grid::of(tree, id);
+                return if grid.has_strays {
+                    self.raw_children(id);
+                } else {
+                    self.raw_block(&grid);
+                };
+            }
             Some(tag) => tag,
             None => return,
         };

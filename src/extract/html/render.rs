@@ -28,6 +28,8 @@ pub(super) struct Renderer<'t, 'a> {
     /// The address of a link around blocks.
     link: Option<String>,
     nesting: usize,
+    /// Whether a footnote is being written.
+    pub(super) in_footnote: bool,
 }
 
 impl<'t, 'a> Renderer<'t, 'a> {
@@ -41,6 +43,7 @@ impl<'t, 'a> Renderer<'t, 'a> {
             seen: vec![false; tree.len()],
             link: None,
             nesting: 0,
+            in_footnote: false,
         }
     }
 
@@ -117,7 +120,7 @@ impl<'t, 'a> Renderer<'t, 'a> {
         if self.tabs.is_list(id) {
             return;
         }
-        if let Some(label) = self.footnotes.definition(tree, id) {
+        if let Some(label) = self.footnotes.definition(id) {
             self.footnote(id, &label);
             return;
         }

@@ -12,6 +12,8 @@ use super::words;
 pub(super) struct Grid {
     pub(super) caption: Option<Id>,
     pub(super) rows: Vec<Row>,
+    /// Whether anything is shown that stands in no cell.
+    pub(super) has_strays: bool,
 }
 
 /// A row with its cells.
@@ -24,7 +26,9 @@ impl Renderer<'_, '_> {
     pub(super) fn table(&mut self, id: Id) {
         let tree = self.tree;
         let grid = Grid::of(tree, id);
-        if is_layout(tree, id, &grid) {
+        if grid.has_strays {
+            self.blocks(id);
+        } else if is_layout(tree, id, &grid) {
             self.caption(&grid);
             for cell in grid.rows.iter().flat_map(|row| &row.cells) {
                 self.blocks(*cell);
@@ -33,7 +37,7 @@ impl Renderer<'_, '_> {
             self.caption(&grid);
             self.simple_table(&grid);
         } else {
-            self.raw_table(id, &grid);
+            self.raw_table(&grid);
         }
     }
 
@@ -83,21 +87,32 @@ impl Renderer<'_, '_> {
 
 impl Grid {
     pub(super) fn of(tree: &Tree, id: Id) -> Self {
-        let mut grid = Self { caption: None, rows: Vec::new() };
+        let mut grid = Self { caption: None, rows: Vec::new(), has_strays: false };
         for child in tree.children(id) {
             match tree.tag(child) {
                 Some(Tag::Caption) if grid.caption.is_none() => grid.caption = Some(child),
-                Some(Tag::Row) => grid.rows.push(Row::of(tree, child, false)),
+                Some(Tag::Row) => grid.push(tree, child, Tag::Rows),
                 Some(tag @ (Tag::HeadRows | Tag::Rows)) => {
-                    let rows = tree.children(child).filter(|it| tree.is(*it, Tag::Row));
-                    let in_head = tag == Tag::HeadRows;
-                    grid.rows.extend(rows.map(|row| Row::of(tree, row, in_head)));
+                    for row in tree.children(child) {
+                        if tree.is(row, Tag::Row) {
+                            grid.push(tree, row, tag);
+                        } else {
+                            grid.has_strays |= is_shown(tree, row);
+                        }
+                    }
                 }
-                _ => {}
+                _ => grid.has_strays |= is_shown(tree, child),
             }
         }
         grid.rows.retain(|row| !row.cells.is_empty());
         grid
+    }
+
+    fn push(&mut self, tree: &Tree, row: Id, part: Tag) {
+        let is_cell = |it: &Id| matches!(tree.tag(*it), Some(Tag::Cell | Tag::HeaderCell));
+        let (cells, others): (Vec<Id>, Vec<Id>) = tree.children(row).partition(is_cell);
+        self.has_strays |= others.into_iter().any(|it| is_shown(tree, it));
+        self.rows.push(Row { cells, in_head: part == Tag::HeadRows });
     }
 
     fn width(&self) -> usize {
@@ -116,21 +131,15 @@ impl Grid {
     }
 }
 
-impl Row {
-    fn of(tree: &Tree, id: Id, in_head: bool) -> Self {
-        let is_cell = |it: &Id| matches!(tree.tag(*it), Some(Tag::Cell | Tag::HeaderCell));
-        Self { cells: tree.children(id).filter(is_cell).collect(), in_head }
-    }
+fn is_shown(tree: &Tree, id: Id) -> bool {
+    tree.tag(id).is_some() || tree.text(id).is_some_and(|text| !words::is_blank(text))
 }
 
 /// Whether a cell holds running text only, or one paragraph of it.
 fn is_line(tree: &Tree, id: Id) -> bool {
     let mut at = id;
     loop {
-        let mut shown = tree.children(at).filter(|it| match tree.text(*it) {
-            Some(text) => !words::is_blank(text),
-            None => tree.tag(*it).is_some(),
-        });
+        let mut shown = tree.children(at).filter(|it| is_shown(tree, *it));
         let blocky = tree.children(at).any(|it| tree.node(it).blocky);
         if !blocky {
             // A back-slash before a bar in code cannot be said within a table.

@@ -1,6 +1,8 @@
 //! Whole pages: what comes out, how much of it survives, and what no page may do.
 
+mod hostile;
 mod pages;
+mod rules;
 mod score;
 
 use super::*;
@@ -27,4 +29,13 @@ fn page(html: &str) -> ExtractedHtml {
 /// The Markdown of content.
 fn body(html: &str) -> String {
     page(&format!("<main>{html}</main>")).body
+}
+
+#[test]
+fn probe() {
+    let html = std::fs::read_to_string(std::env::var("PROBE").unwrap()).unwrap();
+    println!("{}", page(&html).body);
+    let mut o = comrak::Options::default();
+    o.extension.autolink = true;
+    println!("{}", comrak::markdown_to_html("a\\@b.com x@y.com <x@y.com> u&#64;b.com http\\://a.com www\\.b.com [http://c.com](http://d.com) v<!-- -->@b.com", &o));
 }

@@ -125,7 +125,7 @@ fn features(tree: &Tree, roots: &[Id], mut references: References<'_>) -> Featur
                 let target = tree.attribute(id, "href").and_then(|it| references.link(it));
                 let text = normal(&tree.plain_text(id));
                 if let Some(target) = target.filter(|it| it.page.is_some() || !text.is_empty()) {
-                    found.links.push((target.address, text));
+                    found.links.push((decoded(&target.address), text));
                 }
             }
             Tag::Table if is_simple(tree, id) => {
@@ -137,6 +137,23 @@ fn features(tree: &Tree, roots: &[Id], mut references: References<'_>) -> Featur
     }
     found.words = text.split_whitespace().map(str::to_owned).collect();
     found
+}
+
+/// An address without percent-encoding, which readers of Markdown add as they like.
+fn decoded(address: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = address.as_bytes();
+    while let Some((first, tail)) = rest.split_first() {
+        let hex = (*first == b'%').then(|| std::str::from_utf8(tail.get(..2)?).ok()).flatten();
+        if let Some(byte) = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            bytes.push(byte);
+            rest = &tail[2..];
+        } else {
+            bytes.push(*first);
+            rest = tail;
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn ends_block(tree: &Tree, id: Id) -> bool {
@@ -171,7 +188,14 @@ fn is_simple(tree: &Tree, id: Id) -> bool {
             tree.tag(it),
             Some(Tag::Row | Tag::Rows | Tag::HeadRows | Tag::Cell | Tag::HeaderCell | Tag::Caption)
         );
-        !spans("colspan") && !spans("rowspan") && (table || !tree.tag(it).is_some_and(Tag::is_block))
+        // A paragraph alone in its cell is the cell.
+        let alone = matches!(tree.tag(it), Some(Tag::P | Tag::Block))
+            && tree.parent(it).is_some_and(|cell| {
+                let shown = |it: &Id| tree.text(*it).is_none_or(|text| !words::is_blank(text));
+                tree.children(cell).filter(shown).count() == 1
+            });
+        let block = tree.tag(it).is_some_and(Tag::is_block);
+        !spans("colspan") && !spans("rowspan") && (table || alone || !block)
     })
 }
 
