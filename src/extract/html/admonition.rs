@@ -49,7 +49,11 @@ pub(super) fn find(tree: &Tree, id: Id) -> Option<Admonition> {
     if !matches!(tree.tag(id), Some(Tag::Block | Tag::Aside | Tag::Blockquote | Tag::P)) {
         return None;
     }
-    let kind = kind(tree, id)?;
+    let kind = match kind(tree, id) {
+        Kind::NoBox => return None,
+        Kind::Known(kind) => Some(kind),
+        Kind::Titled => None,
+    };
     let mut content: Vec<Id> = tree.children(id).collect();
     if let Some((title, cells)) = table_box(tree, id) {
         let kind = kind.filter(|kind| title.is_some_and(|id| says(tree, id, kind)));
@@ -76,20 +80,44 @@ pub(super) fn find(tree: &Tree, id: Id) -> Option<Admonition> {
     Some(Admonition { kind, title: title.map(|(_, id)| id), content })
 }
 
-/// The kind of a box; `Some(None)` for one that is none of the known.
-fn kind(tree: &Tree, id: Id) -> Option<Option<&'static str>> {
+/// What kind of box an element is.
+enum Kind {
+    NoBox,
+    Known(&'static str),
+    /// A box with a title that says what it is.
+    Titled,
+}
+
+fn kind(tree: &Tree, id: Id) -> Kind {
     let mut framed = false;
     let mut kind = None;
     for class in tree.classes(id) {
         let class = class.to_ascii_lowercase();
         framed |= matches!(
             &*class,
-            "admonition" | "admonitionblock" | "alert" | "theme-admonition" | "callout" | "note"
-                | "warning" | "tip" | "caution" | "important" | "danger" | "awsdocs-note"
-                | "hint" | "attention" | "error" | "seealso" | "markdown-alert" | "key-point"
+            "admonition"
+                | "admonitionblock"
+                | "alert"
+                | "theme-admonition"
+                | "callout"
+                | "note"
+                | "warning"
+                | "tip"
+                | "caution"
+                | "important"
+                | "danger"
+                | "awsdocs-note"
+                | "hint"
+                | "attention"
+                | "error"
+                | "seealso"
+                | "markdown-alert"
+                | "key-point"
                 | "blockquote-tag"
-        ) || class.starts_with("markdown-alert-") || class.starts_with("theme-admonition-")
-            || class.starts_with("blockquote-tag-") || class.starts_with("alert--");
+        ) || class.starts_with("markdown-alert-")
+            || class.starts_with("theme-admonition-")
+            || class.starts_with("blockquote-tag-")
+            || class.starts_with("alert--");
         let word = class.rsplit('-').next().unwrap_or(&class);
         let named = match if class == "key-point" { "important" } else { word } {
             "note" | "info" | "primary" | "secondary" => Some("NOTE"),
@@ -101,11 +129,12 @@ fn kind(tree: &Tree, id: Id) -> Option<Option<&'static str>> {
         };
         kind = kind.or(named);
     }
-    if !framed {
-        return None;
+    match kind {
+        _ if !framed => Kind::NoBox,
+        Some(kind) => Kind::Known(kind),
+        None if tree.classes(id).any(|it| matches!(it, "admonition" | "seealso")) => Kind::Titled,
+        None => Kind::NoBox,
     }
-    let is_box = kind.is_some() || tree.classes(id).any(|it| matches!(it, "admonition" | "seealso"));
-    is_box.then_some(kind)
 }
 
 /// Whether the text of a box begins with what it is, as in "Note: …".

@@ -95,7 +95,8 @@ pub(super) fn language(tree: &Tree, id: Id) -> Option<String> {
             names.into_iter().find_map(|name| tree.attribute(id, name))
         };
         let name = by_class.or_else(by_attribute)?;
-        let fits = |c: char| !c.is_whitespace() && !c.is_control() && c != '`' && c != '&' && c != '\\';
+        let fits =
+            |c: char| !c.is_whitespace() && !c.is_control() && c != '`' && c != '&' && c != '\\';
         (!name.is_empty() && name.len() <= 40 && name.chars().all(fits)).then(|| name.to_owned())
     })
 }

@@ -84,7 +84,8 @@ enum Side {
 impl Pair<'_> {
     fn binds(&self, style: Style) -> bool {
         let sign = style.sign();
-        let beside = [self.start.checked_sub(1), self.start.checked_add(1), self.end.checked_sub(1)];
+        let beside =
+            [self.start.checked_sub(1), self.start.checked_add(1), self.end.checked_sub(1)];
         let beside = beside.into_iter().flatten().chain([self.end + 1]);
         let same = |at: usize| {
             let other = self.styles.get(at).copied().flatten();
@@ -101,8 +102,10 @@ impl Pair<'_> {
                 c if words::is_punctuation(c) => doubtful,
                 _ => Side::Other,
             };
-            let opening = (side(last(self.pieces, self.start)), side(first(self.pieces, self.start + 1)));
-            let closing = (side(last(self.pieces, self.end)), side(first(self.pieces, self.end + 1)));
+            let opening =
+                (side(last(self.pieces, self.start)), side(first(self.pieces, self.start + 1)));
+            let closing =
+                (side(last(self.pieces, self.end)), side(first(self.pieces, self.end + 1)));
             if sign == Some(b'_') {
                 let opens = is_left(opening) && (!is_right(opening) || opening.0 == Side::Sign);
                 let closes = is_right(closing) && (!is_left(closing) || closing.1 == Side::Sign);
@@ -126,8 +129,7 @@ fn is_right((before, after): (Side, Side)) -> bool {
 pub(super) fn last(pieces: &[Piece], at: usize) -> char {
     match at.checked_sub(1).map(|before| &pieces[before]) {
         None | Some(Piece::Break) => ' ',
-        Some(Piece::Text(text)) => text.chars().next_back().unwrap_or(' '),
-        Some(Piece::Raw(text)) => text.chars().next_back().unwrap_or(' '),
+        Some(Piece::Text(text) | Piece::Raw(text)) => text.chars().next_back().unwrap_or(' '),
         Some(Piece::Code(_)) => '`',
         Some(Piece::Open(Mark::Kept(_)) | Piece::Close(Mark::Kept(_), _)) => '>',
         Some(Piece::Open(Mark::Link)) => '[',

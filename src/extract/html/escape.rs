@@ -20,7 +20,8 @@ pub(super) struct Around {
     /// Whether the text begins a line, and which.
     pub(super) start: Start,
     pub(super) in_link: bool,
-    pub(super) in_del: bool,
+    /// Whether anything in the line is struck out.
+    pub(super) has_del: bool,
 }
 
 /// Whether a text stands at the begin of a line.
@@ -142,7 +143,12 @@ impl Escaper<'_> {
         self.text[self.at + length..].chars().next().unwrap_or(self.around.after)
     }
 
-    fn needs(&self, byte: u8, length: usize, (brackets, dollar, tail): (bool, Option<usize>, usize)) -> bool {
+    fn needs(
+        &self,
+        byte: u8,
+        length: usize,
+        (brackets, dollar, tail): (bool, Option<usize>, usize),
+    ) -> bool {
         let rest = &self.text[self.at + length..];
         let after = self.after(length);
         match byte {
@@ -157,7 +163,7 @@ impl Escaper<'_> {
             }
             b'~' => {
                 let closes = !self.before().is_whitespace() || rest.is_empty();
-                length <= 2 && (closes || self.around.in_del) || (length > 2 && self.is_first())
+                length <= 2 && (closes || self.around.has_del) || (length > 2 && self.is_first())
             }
             b'[' => brackets || after == '^' || self.is_first() && begins_definition(rest),
             b']' => brackets || after == '(',
@@ -200,6 +206,9 @@ impl Escaper<'_> {
             b'#' => run <= 6 && ends(run),
             b'>' => true,
             b'+' => ends(1),
+            b'-' if self.around.start == Start::Line => {
+                ends(1) || matches!(bytes.get(1), Some(b'-' | b'|' | b':'))
+            }
             b'-' => ends(1) || run > 1,
             b'=' | b':' | b'|' => self.around.start == Start::Line,
             _ => false,
@@ -249,11 +258,12 @@ fn is_entity(rest: &str) -> bool {
 
 /// The last dollar sign that could end mathematics.
 fn last_dollar(text: &str) -> Option<usize> {
-    let at = text.rfind('$')?;
-    let before = text[..at].chars().next_back()?;
-    let after = text[at + 1..].chars().next();
-    let ends = !before.is_whitespace() && after.is_none_or(|c| !c.is_alphanumeric());
-    ends.then_some(at)
+    let ends = |at: &usize| {
+        let before = text[..*at].chars().next_back();
+        let after = text[at + 1..].chars().next();
+        before.is_some_and(|c| !c.is_whitespace()) && after.is_none_or(|c| !c.is_alphanumeric())
+    };
+    text.rmatch_indices('$').map(|(at, _)| at).find(ends)
 }
 
 /// Inline code: delimiters longer than any run of back-ticks in it.

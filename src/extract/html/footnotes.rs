@@ -82,7 +82,8 @@ fn is_reference(tree: &Tree, id: Id) -> bool {
             || tree.attribute(id, "role") == Some("doc-noteref")
             || tree.classes(id).any(|it| matches!(it, "footnote-ref" | "footnote-reference"))
             || tree.parent(id).is_some_and(|it| {
-                tree.classes(it).any(|it| matches!(it, "footnote-reference" | "footnote-ref" | "footnote"))
+                tree.classes(it)
+                    .any(|it| matches!(it, "footnote-reference" | "footnote-ref" | "footnote"))
             }))
 }
 

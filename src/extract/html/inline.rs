@@ -141,11 +141,11 @@ impl Renderer<'_, '_> {
             .into_iter()
             .filter_map(|name| self.tree.attribute(id, name))
             .find_map(|source| self.references.image(source))
-            .or_else(|| self.from_set(id))
+            .or_else(|| self.first_of_set(id))
     }
 
     /// The first candidate of a `srcset`, of the image or of the picture around it.
-    fn from_set(&self, id: Id) -> Option<String> {
+    fn first_of_set(&self, id: Id) -> Option<String> {
         let tree = self.tree;
         let around = tree.parent(id).filter(|it| tree.is(*it, Tag::Picture));
         let sources = around.into_iter().flat_map(|it| tree.all_children(it));

@@ -22,7 +22,10 @@ pub(super) enum Piece {
     Open(Mark),
     /// The end of a mark; of a link with its destination.
     Close(Mark, String),
-    Image { alt: String, source: String },
+    Image {
+        alt: String,
+        source: String,
+    },
     Break,
     /// Markdown as it is: mathematics, references to footnotes, boxes of tasks.
     Raw(String),

@@ -25,12 +25,17 @@ impl Renderer<'_, '_> {
     fn list(&mut self, id: Id, start: Option<u64>) {
         let tree = self.tree;
         let items = items(tree, id);
+        if items.iter().flatten().any(|it| self.footnotes.definition(*it).is_some()) {
+            self.notes(&items);
+            return;
+        }
         let has_item = items.iter().flatten().any(|it| tree.is(*it, Tag::Li));
         if !has_item || !self.enter() {
             self.blocks(id);
             return;
         }
-        let gap = if items.iter().all(|item| is_compact(tree, item)) { Gap::Tight } else { Gap::Blank };
+        let gap =
+            if items.iter().all(|item| is_compact(tree, item)) { Gap::Tight } else { Gap::Blank };
         self.writer.list(if start.is_some() { ListKind::Numbers } else { ListKind::Bullets });
         let last = u64::try_from(items.len()).unwrap_or(MAX_NUMBER);
         let mut number = start.map(|it| if it > MAX_NUMBER.saturating_sub(last) { 1 } else { it });
@@ -45,6 +50,16 @@ impl Renderer<'_, '_> {
             self.writer.close();
         }
         self.leave();
+    }
+
+    /// A list of footnotes.
+    fn notes(&mut self, items: &[Item]) {
+        for id in items.iter().flatten() {
+            match self.footnotes.definition(*id) {
+                Some(label) => self.footnote(*id, &label),
+                None => self.nodes(contents(self.tree, *id).into_iter()),
+            }
+        }
     }
 
     /// Terms and what they mean, as items that begin with the terms.
@@ -114,7 +129,7 @@ fn gather(tree: &Tree, parent: Id, items: &mut Vec<Item>) {
         if tree.is(child, Tag::Li) {
             items.push(vec![child]);
         } else if tree.text(child).is_some_and(words::is_blank) {
-            continue;
+            // White space between items.
         } else if wraps_items(tree, child) {
             gather(tree, child, items);
         } else if tree.tag(child).is_some() || tree.text(child).is_some() {
@@ -166,11 +181,11 @@ fn is_compact(tree: &Tree, item: &[Id]) -> bool {
 fn may_follow_text(tree: &Tree, id: Id) -> bool {
     let first = tree.children(id).find(|it| tree.text(*it).is_none_or(|it| !words::is_blank(it)));
     let Some(first) = first.filter(|it| tree.is(*it, Tag::Li)) else { return false };
-    let first_shown = tree
-        .children(first)
-        .find(|it| tree.text(*it).is_none_or(|text| !words::is_blank(text)));
+    let first_shown =
+        tree.children(first).find(|it| tree.text(*it).is_none_or(|text| !words::is_blank(text)));
     let begins_with_text = first_shown.is_some_and(|it| {
-        !tree.node(it).blocky && tree.content_below(it).any(|it| tree.text(it).is_some_and(|it| !words::is_blank(it)))
+        !tree.node(it).blocky
+            && tree.content_below(it).any(|it| tree.text(it).is_some_and(|it| !words::is_blank(it)))
             || tree.is(it, Tag::P)
     });
     begins_with_text && (tree.is(id, Tag::Ul) || start(tree, id) == 1)

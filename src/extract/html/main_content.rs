@@ -121,8 +121,8 @@ fn well_known(tree: &Tree) -> Option<Id> {
     let mut first = [None; CONTAINERS.len()];
     let mut articles = 0;
     for id in tree.content_below(Tree::ROOT).filter(|id| tree.tag(*id).is_some()) {
-        for (n, matches) in list.each().enumerate() {
-            if first[n].is_none() && matches(tree, id) && has_text(tree, id) {
+        for n in list.matching(tree, id) {
+            if first[n].is_none() && has_text(tree, id) {
                 first[n] = Some(id);
             }
         }
@@ -170,7 +170,7 @@ fn is_silent(tree: &Tree, id: Id) -> bool {
     match tree.tag(id) {
         Some(Tag::Silent) => match tree.name(id) {
             // A box in a list of tasks is content.
-            "input" => !tree.attribute(id, "type").is_some_and(|it| it == "checkbox"),
+            "input" => tree.attribute(id, "type").is_none_or(|it| it != "checkbox"),
             // The label of a tab is.
             "button" => tree.attribute(id, "role") != Some("tab"),
             _ => true,

@@ -184,8 +184,10 @@ mod tests {
             ("<meta name=ROBOTS content='index, nofollow'>", nofollow),
             ("<meta name=robots content=none>", noindex.and(nofollow)),
             ("<meta name=otherbot content=noindex>", NONE),
-            ("<meta name=PageLog content=noindex><meta name=robots content=nofollow>",
-             noindex.and(nofollow)),
+            (
+                "<meta name=PageLog content=noindex><meta name=robots content=nofollow>",
+                noindex.and(nofollow),
+            ),
             ("<p>x<meta name=robots content=noindex>", noindex),
             ("<meta name=robots content='max-snippet:-1'>", NONE),
         ];

@@ -163,7 +163,11 @@ fn title(tree: &Tree, roots: &[Id], head: &Head) -> Option<String> {
 }
 
 /// Where the links lead that were not met in the content, and what the head leads to.
-fn outside(tree: &Tree, seen: &[bool], (references, head): (&References<'_>, &Head)) -> Vec<PageUrl> {
+fn outside(
+    tree: &Tree,
+    seen: &[bool],
+    (references, head): (&References<'_>, &Head),
+) -> Vec<PageUrl> {
     let is_open = |tree: &Tree, id: Id| !matches!(tree.name(id), "template" | "noscript");
     let links = tree
         .walk(Tree::ROOT, is_open)

@@ -7,7 +7,7 @@ use super::code;
 use super::dom::{Data, Id};
 use super::element::Tag;
 use super::render::Renderer;
-use super::table::Grid;
+use super::table::{self, Grid};
 use super::words;
 
 impl Renderer<'_, '_> {
@@ -44,8 +44,8 @@ impl Renderer<'_, '_> {
             }
         }
         open.push('>');
-        if tree.children(id).all(|it| !tree.node(it).blocky) {
-            let text = self.raw_inline(id);
+        if let Some(inner) = table::line_of(tree, id) {
+            let text = self.raw_inline(inner);
             self.writer.line(&format!("{open}{text}</{name}>"));
             return;
         }

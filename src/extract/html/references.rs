@@ -1,5 +1,7 @@
 //! Where the references of a page lead.
 
+use std::fmt::Write as _;
+
 use super::super::links::Links;
 use crate::model::{Link, Note, PageUrl, Resolve};
 
@@ -34,7 +36,7 @@ impl<'a> References<'a> {
     pub(super) fn link(&mut self, href: &str) -> Option<Target> {
         let href = href.trim_matches(|c: char| c.is_ascii_whitespace() || c.is_control());
         if href.starts_with('#') && self.local_fragments {
-            let address = if href.len() == 1 { String::new() } else { fragment(href) };
+            let address = if href.len() == 1 { "#".to_owned() } else { fragment(href) };
             return Some(Target { address, page: None });
         }
         if let Some(scheme) = scheme(href)
@@ -112,7 +114,7 @@ fn fragment(text: &str) -> String {
             c if c.is_whitespace() || c.is_control() => {
                 let mut bytes = [0; 4];
                 for byte in c.encode_utf8(&mut bytes).bytes() {
-                    fragment.push_str(&format!("%{byte:02X}"));
+                    let _ = write!(fragment, "%{byte:02X}");
                 }
             }
             c => fragment.push(c),

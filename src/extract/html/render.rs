@@ -173,7 +173,8 @@ impl<'t, 'a> Renderer<'t, 'a> {
     /// Goes a level deeper, unless that is too deep.
     pub(super) fn enter(&mut self) -> bool {
         if self.nesting == MAX_NESTING {
-            self.references.note("lists and quotations nested too deeply: the inmost are flattened");
+            self.references
+                .note("lists and quotations nested too deeply: the inmost are flattened");
             return false;
         }
         self.nesting += 1;

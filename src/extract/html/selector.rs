@@ -1,11 +1,20 @@
 //! A small part of CSS selectors: `tag`, `.class`, `#id`, `[attr]`, `[attr=value]`, several
 //! of them together, below another (` `) or directly below it (`>`), and lists (`,`).
 
+use std::collections::HashMap;
+
 use super::dom::{Id, Tree};
 
 /// Elements that a configuration names.
 #[derive(Clone, Debug, Default)]
-pub(super) struct SelectorList(Vec<Selector>);
+pub(super) struct SelectorList {
+    selectors: Vec<Selector>,
+    /// Those whose last step asks for a name, a class or an id, by that; the key begins with
+    /// the sign of its kind.
+    by_key: HashMap<String, Vec<usize>>,
+    /// The others.
+    rest: Vec<usize>,
+}
 
 /// A text that is no selector of the kind that is understood.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -48,16 +57,34 @@ impl SelectorList {
                 selectors.push(read.ok_or_else(|| InvalidSelector(text.to_owned()))?);
             }
         }
-        Ok(Self(selectors))
+        let mut list = Self::default();
+        for (n, selector) in selectors.iter().enumerate() {
+            match selector.key() {
+                Some(key) => list.by_key.entry(key).or_default().push(n),
+                None => list.rest.push(n),
+            }
+        }
+        list.selectors = selectors;
+        Ok(list)
     }
 
     pub(super) fn matches(&self, tree: &Tree, id: Id) -> bool {
-        self.0.iter().any(|selector| selector.matches(tree, id))
+        self.matching(tree, id).next().is_some()
+    }
+
+    /// The numbers of the selectors that match an element, in no order.
+    pub(super) fn matching(&self, tree: &Tree, id: Id) -> impl Iterator<Item = usize> {
+        let keyed = |key: &str| self.by_key.get(key).map(Vec::as_slice).unwrap_or_default();
+        let name = keyed(tree.name(id));
+        let own = tree.attribute(id, "id").map(|it| keyed(&format!("#{it}"))).unwrap_or_default();
+        let classes = tree.classes(id).flat_map(move |it| keyed(&format!(".{it}")));
+        let all = name.iter().chain(own).chain(classes).chain(&self.rest).copied();
+        all.filter(move |n| self.selectors[*n].matches(tree, id))
     }
 
     /// Each selector by itself, in order.
     pub(super) fn each(&self) -> impl Iterator<Item = impl Fn(&Tree, Id) -> bool> {
-        self.0.iter().map(|selector| |tree: &Tree, id| selector.matches(tree, id))
+        self.selectors.iter().map(|selector| |tree: &Tree, id| selector.matches(tree, id))
     }
 }
 
@@ -72,6 +99,16 @@ fn split_list(text: &str) -> Vec<&str> {
 }
 
 impl Selector {
+    /// Something that an element has to have to be matched.
+    fn key(&self) -> Option<String> {
+        self.steps.last()?.tests.iter().find_map(|test| match test {
+            Test::Name(name) => Some(name.clone()),
+            Test::Class(class) => Some(format!(".{class}")),
+            Test::Is(name, value) if name == "id" => Some(format!("#{value}")),
+            _ => None,
+        })
+    }
+
     fn read(text: &str) -> Option<Self> {
         let mut steps = vec![Step::default()];
         let mut rest = text;
@@ -141,15 +178,16 @@ impl Test {
     /// Reads one test; how many bytes it takes.
     fn read(text: &str) -> Option<(Self, usize)> {
         let named = |text: &str| {
-            let inside =
-                |c: char| c.is_alphanumeric() || matches!(c, '-' | '_') || !c.is_ascii();
+            let inside = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_') || !c.is_ascii();
             let end = text.find(|c| !inside(c)).unwrap_or(text.len());
             (end > 0).then(|| text[..end].to_owned())
         };
         let rest = &text[1.min(text.len())..text.len()];
         match text.as_bytes().first()? {
             b'*' => Some((Self::Any, 1)),
-            b'.' => named(rest).map(|name| (1 + name.len(), name)).map(|(n, it)| (Self::Class(it), n)),
+            b'.' => {
+                named(rest).map(|name| (1 + name.len(), name)).map(|(n, it)| (Self::Class(it), n))
+            }
             b'#' => named(rest)
                 .map(|name| (1 + name.len(), name))
                 .map(|(n, it)| (Self::Is("id".to_owned(), it), n)),

@@ -137,19 +137,24 @@ fn is_shown(tree: &Tree, id: Id) -> bool {
 
 /// Whether a cell holds running text only, or one paragraph of it.
 fn is_line(tree: &Tree, id: Id) -> bool {
+    // A back-slash before a bar in code cannot be said within a table.
+    line_of(tree, id).is_some_and(|at| {
+        !tree.content_below(at).any(|it| tree.text(it).is_some_and(|text| text.contains("\\|")))
+    })
+}
+
+/// The element that holds the running text of a cell, if that is all it holds.
+pub(super) fn line_of(tree: &Tree, id: Id) -> Option<Id> {
     let mut at = id;
     loop {
         let mut shown = tree.children(at).filter(|it| is_shown(tree, *it));
         let blocky = tree.children(at).any(|it| tree.node(it).blocky);
         if !blocky {
-            // A back-slash before a bar in code cannot be said within a table.
-            return !tree
-                .content_below(at)
-                .any(|it| tree.text(it).is_some_and(|text| text.contains("\\|")));
+            return Some(at);
         }
         match (shown.next(), shown.next()) {
             (Some(only), None) if matches!(tree.tag(only), Some(Tag::P | Tag::Block)) => at = only,
-            _ => return false,
+            _ => return None,
         }
     }
 }
@@ -163,18 +168,20 @@ fn is_layout(tree: &Tree, id: Id, grid: &Grid) -> bool {
     if tree.classes(id).any(code) {
         return true;
     }
-    let mut cells = grid.rows.iter().flat_map(|row| &row.cells);
-    if let (Some(only), None) = (cells.next(), cells.next())
-        && !is_line(tree, *only)
-    {
-        return true;
-    }
     let has_head = grid
         .rows
         .iter()
         .any(|row| row.in_head || row.cells.iter().any(|it| tree.is(*it, Tag::HeaderCell)));
-    !has_head
-        && tree.content_below(id).skip(1).any(|it| {
-            matches!(tree.tag(it), Some(Tag::Heading(1..=3) | Tag::Table))
-        })
+    if has_head {
+        return false;
+    }
+    // One column or one row of blocks is no table.
+    let is_column = grid.rows.iter().all(|row| row.cells.len() == 1);
+    let mut cells = grid.rows.iter().flat_map(|row| &row.cells);
+    let has_blocks = cells.any(|cell| !is_line(tree, *cell));
+    (is_column || grid.rows.len() == 1) && has_blocks
+        || tree
+            .content_below(id)
+            .skip(1)
+            .any(|it| matches!(tree.tag(it), Some(Tag::Heading(1..=3) | Tag::Table)))
 }

@@ -9,7 +9,8 @@ pub(super) fn markdown(pieces: &[Piece], place: Place) -> String {
     let styles = emphasis::styles(pieces);
     let mut out = String::new();
     let mut start = Start::Block;
-    let (mut in_link, mut in_del) = (false, false);
+    let mut in_link = false;
+    let has_del = pieces.contains(&Piece::Open(Mark::Del));
     let mut at = 0;
     while let Some(piece) = pieces.get(at) {
         let mut next_start = Start::No;
@@ -21,7 +22,7 @@ pub(super) fn markdown(pieces: &[Piece], place: Place) -> String {
                     after: emphasis::first(pieces, at + 1),
                     start,
                     in_link,
-                    in_del,
+                    has_del,
                 };
                 escape::escape(&mut out, text, around);
             }
@@ -45,7 +46,6 @@ pub(super) fn markdown(pieces: &[Piece], place: Place) -> String {
             }
             Piece::Open(mark) | Piece::Close(mark, _) => {
                 let ends = matches!(piece, Piece::Close(..));
-                in_del = if *mark == Mark::Del { !ends } else { in_del };
                 push_mark(&mut out, *mark, (styles[at], ends));
             }
             Piece::Image { alt, source } => image(&mut out, (alt, source), place),
@@ -81,14 +81,8 @@ fn push_mark(out: &mut String, mark: Mark, (style, ends): (Option<Style>, bool))
 
 fn image(out: &mut String, (alt, source): (&str, &str), place: Place) {
     out.push_str("![");
-    let around = Around {
-        place,
-        before: '[',
-        after: ']',
-        start: Start::No,
-        in_link: true,
-        in_del: true,
-    };
+    let around =
+        Around { place, before: '[', after: ']', start: Start::No, in_link: true, has_del: true };
     escape::escape(out, alt, around);
     out.push_str("](");
     escape::destination(out, source);

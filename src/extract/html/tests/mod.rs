@@ -30,12 +30,3 @@ fn page(html: &str) -> ExtractedHtml {
 fn body(html: &str) -> String {
     page(&format!("<main>{html}</main>")).body
 }
-
-#[test]
-fn probe() {
-    let html = std::fs::read_to_string(std::env::var("PROBE").unwrap()).unwrap();
-    println!("{}", page(&html).body);
-    let mut o = comrak::Options::default();
-    o.extension.autolink = true;
-    println!("{}", comrak::markdown_to_html("a\\@b.com x@y.com <x@y.com> u&#64;b.com http\\://a.com www\\.b.com [http://c.com](http://d.com) v<!-- -->@b.com", &o));
-}

@@ -49,8 +49,14 @@ fn emphasis() {
 fn only_what_has_to_be_is_escaped() {
     check(&[
         ("snake_case __init__ 2 * 3 *a*", "snake_case \\_\\_init\\_\\_ 2 * 3 \\*a\\*"),
-        ("<p># a<p>#a<p>- a<p>-a<p>+ a<p>1. a<p>1.5<p>12) b", "\\# a\n\n#a\n\n\\- a\n\n-a\n\n\\+ a\n\n1\\. a\n\n1.5\n\n12\\) b"),
-        ("<p>&gt; a<p>a > b<p>---<p>***<p>~~~", "\\> a\n\na > b\n\n\\---\n\n\\*\\*\\*\n\n\\~\\~\\~"),
+        (
+            "<p># a<p>#a<p>- a<p>-a<p>+ a<p>1. a<p>1.5<p>12) b",
+            "\\# a\n\n#a\n\n\\- a\n\n-a\n\n\\+ a\n\n1\\. a\n\n1.5\n\n12\\) b",
+        ),
+        (
+            "<p>&gt; a<p>a > b<p>---<p>***<p>~~~",
+            "\\> a\n\na > b\n\n\\---\n\n\\*\\*\\*\n\n\\~\\~\\~",
+        ),
         ("a &lt;b&gt; 1 &lt; 2 &amp;amp; R&amp;D", "a \\<b> 1 < 2 \\&amp; R&D"),
         ("[a] [b](c) [^1] a[0]", "[a] [b\\](c) \\[^1] a[0]"),
         ("<p>[a]: b<p>[x] y", "\\[a]: b\n\n\\[x] y"),
@@ -67,7 +73,10 @@ fn code() {
     check(&[
         ("<pre>a\n  b\n</pre>", "```\na\n  b\n```"),
         ("<pre><code class='x language-rust'>let <b>a</b>;</code></pre>", "```rust\nlet a;\n```"),
-        ("<div class='highlight-sh notranslate'><div class=highlight><pre>ls</pre></div></div>", "```sh\nls\n```"),
+        (
+            "<div class='highlight-sh notranslate'><div class=highlight><pre>ls</pre></div></div>",
+            "```sh\nls\n```",
+        ),
         ("<pre class='prettyprint lang-js'>x</pre>", "```js\nx\n```"),
         ("<pre>a<br>b</pre>", "```\na\nb\n```"),
         ("<pre>a ``` b</pre>", "````\na ``` b\n````"),
@@ -88,18 +97,39 @@ fn links_and_images() {
         ("<a href=b#c>t</a>", "[t](https://base.example/dir/b#c)"),
         ("<a href='#c'>t</a> <a name=c>u</a>", "[t](#c) u"),
         ("<a href=https://a.example/>https://a.example/</a>", "<https://a.example/>"),
-        ("<a href='javascript:x()'>t</a> <a href=mailto:a@b.example>m</a>", "t [m](mailto:a@b.example)"),
+        (
+            "<a href='javascript:x()'>t</a> <a href=mailto:a@b.example>m</a>",
+            "t [m](mailto:a@b.example)",
+        ),
         ("<a href='https://u:p@a.example/'>t</a>", "t"),
-        ("<a href='x(1'>t</a> <a href='x(1)'>t</a>", "[t](https://base.example/dir/x%281) [t](https://base.example/dir/x(1))"),
+        (
+            "<a href='x(1'>t</a> <a href='x(1)'>t</a>",
+            "[t](https://base.example/dir/x%281) [t](https://base.example/dir/x(1))",
+        ),
         ("a<a href=x> t </a>b", "a [t](https://base.example/dir/x) b"),
-        ("<a href=x>[a</a> <a href=x>[b]</a>", "[\\[a](https://base.example/dir/x) [[b]](https://base.example/dir/x)"),
-        ("<a href=x><h3>A</h3><p>b</p></a>", "### [A](https://base.example/dir/x)\n\n[b](https://base.example/dir/x)"),
+        (
+            "<a href=x>[a</a> <a href=x>[b]</a>",
+            "[\\[a](https://base.example/dir/x) [[b]](https://base.example/dir/x)",
+        ),
+        (
+            "<a href=x><h3>A</h3><p>b</p></a>",
+            "### [A](https://base.example/dir/x)\n\n[b](https://base.example/dir/x)",
+        ),
         ("<a href=x></a>", "[](https://base.example/dir/x)"),
         ("<img src=i.png alt='a [b]'>", "![a [b]](https://base.example/dir/i.png)"),
-        ("<a href=x><img src=i.png></a>", "[![](https://base.example/dir/i.png)](https://base.example/dir/x)"),
+        (
+            "<a href=x><img src=i.png></a>",
+            "[![](https://base.example/dir/i.png)](https://base.example/dir/x)",
+        ),
         ("<img src='data:image/png;base64,AA' alt=a><img src='data:x'>", "![a]()"),
-        ("<picture><source srcset='b.webp 2x, c.webp'><img alt=a></picture>", "![a](https://base.example/dir/b.webp)"),
-        ("<figure><img src=i.png alt=a><figcaption>Cap</figcaption></figure>", "![a](https://base.example/dir/i.png)\n\nCap"),
+        (
+            "<picture><source srcset='b.webp 2x, c.webp'><img alt=a></picture>",
+            "![a](https://base.example/dir/b.webp)",
+        ),
+        (
+            "<figure><img src=i.png alt=a><figcaption>Cap</figcaption></figure>",
+            "![a](https://base.example/dir/i.png)\n\nCap",
+        ),
     ]);
 }
 
@@ -116,10 +146,16 @@ fn lists() {
         ("<ul><li>a</li><ul><li>b</ul></ul>", "- a\n  - b"),
         ("<ul><li></li><li>b</ul>", "-\n- b"),
         ("<ul><li><hr><li><ul><li>a</ul></ul>", "- ***\n\n- - a"),
-        ("<ul><li><input type=checkbox checked> a<li><input type=checkbox>b</ul>", "- [x] a\n- [ ] b"),
+        (
+            "<ul><li><input type=checkbox checked> a<li><input type=checkbox>b</ul>",
+            "- [x] a\n- [ ] b",
+        ),
         ("<ul>text</ul>", "text"),
         ("<ul><li>a<ol start=2><li>b</ol></ul>", "- a\n\n  2. b"),
-        ("<dl><dt>A<dt>B<dd>x<dd><p>y</p><dt>C</dl>", "- **A**\\\n  **B**\n\n  x\n\n  y\n\n- **C**"),
+        (
+            "<dl><dt>A<dt>B<dd>x<dd><p>y</p><dt>C</dl>",
+            "- **A**\\\n  **B**\n\n  x\n\n  y\n\n- **C**",
+        ),
         ("<dl><div><dt>A<dd>x</div></dl>", "- **A**\n\n  x"),
         ("<blockquote>a<p>b</blockquote><blockquote>c</blockquote>", "> a\n>\n> b\n\n> c"),
         ("<blockquote><ul><li>a<p>b</ul></blockquote>", "> - a\n>\n>   b"),
@@ -131,45 +167,94 @@ fn lists() {
 fn tables() {
     check(&[
         ("<table><tr><th>A<th>B<tr><td>1<td>2</table>", "| A | B |\n| --- | --- |\n| 1 | 2 |"),
-        ("<table><tr><td>1<td>a|b<tr><td>2</table>", "| | |\n| --- | --- |\n| 1 | a\\|b |\n| 2 | |"),
+        (
+            "<table><tr><td>1<td>a|b<tr><td>2</table>",
+            "| | |\n| --- | --- |\n| 1 | a\\|b |\n| 2 | |",
+        ),
         ("<table><thead><tr><td>A</thead><tr><td><p>x</p></table>", "| A |\n| --- |\n| x |"),
-        ("<table><tr><td>a<br>b<td><code>x|y</code></table>", "| | |\n| --- | --- |\n| a<br>b | `x\\|y` |"),
+        (
+            "<table><tr><td>a<br>b<td><code>x|y</code></table>",
+            "| | |\n| --- | --- |\n| a<br>b | `x\\|y` |",
+        ),
         ("<table><caption>C</caption><tr><th>A</table>", "C\n\n| A |\n| --- |"),
         (
             "<table><tr><td colspan=2>a<tr><td>b<td><ul><li>c</ul></table>",
             "<table>\n<tr>\n<td colspan=\"2\">a</td>\n</tr>\n<tr>\n<td>b</td>\n<td>\n<ul>\n<li>c</li>\n</ul>\n</td>\n</tr>\n</table>",
         ),
         (
-            "<table><tr><td>a<td><pre>b &lt;\n\n\nc</pre></table>",
-            "<table>\n<tr>\n<td>a</td>\n<td>\n<pre><code>b &lt;\n&#10;&#10;c</code></pre>\n</td>\n</tr>\n</table>",
+            "<table><tr><th>a<td><pre>b &lt;\n\n\nc</pre></table>",
+            "<table>\n<tr>\n<th>a</th>\n<td>\n<pre><code>b &lt;\n&#10;&#10;c</code></pre>\n</td>\n</tr>\n</table>",
         ),
         ("<table role=presentation><tr><td><p>a<td><p>b</table>", "a\n\nb"),
         ("<table><tr><td><p>a<pre>b</pre></table>", "a\n\n```\nb\n```"),
-        ("<table class=highlighttable><tr><td class=linenos><pre>1</pre><td><pre>x</pre></table>", "```\nx\n```"),
+        ("<table><tr><td><p>a<td><ul><li>b</ul></table>", "a\n\n- b"),
+        (
+            "<table class=highlighttable><tr><td class=linenos><pre>1</pre><td><pre>x</pre></table>",
+            "```\nx\n```",
+        ),
     ]);
 }
 
 #[test]
 fn boxes() {
     check(&[
-        ("<div class='admonition note'><p class=admonition-title>Note</p><p>a</div>", "> [!NOTE]\n> a"),
-        ("<div class='admonition danger'><p class=admonition-title>Danger</p><p>a</div>", "> [!CAUTION]\n> **Danger**\n>\n> a"),
-        ("<div class='theme-admonition theme-admonition-tip alert alert--success'><div class='admonitionHeading_x'>tip</div><div>a</div></div>", "> [!TIP]\n> a"),
-        ("<div class='admonitionblock warning'><table><tr><td class=icon><div class=title>Warning</div><td class=content>a</table></div>", "> [!WARNING]\n> a"),
-        ("<aside class=caution><strong>Caution:</strong><span> a</span></aside>", "> [!CAUTION]\n> a"),
+        (
+            "<div class='admonition note'><p class=admonition-title>Note</p><p>a</div>",
+            "> [!NOTE]\n> a",
+        ),
+        (
+            "<div class='admonition danger'><p class=admonition-title>Danger</p><p>a</div>",
+            "> [!CAUTION]\n> **Danger**\n>\n> a",
+        ),
+        (
+            "<div class='theme-admonition theme-admonition-tip alert alert--success'><div class='admonitionHeading_x'>tip</div><div>a</div></div>",
+            "> [!TIP]\n> a",
+        ),
+        (
+            "<div class='admonitionblock warning'><table><tr><td class=icon><div class=title>Warning</div><td class=content>a</table></div>",
+            "> [!WARNING]\n> a",
+        ),
+        (
+            "<aside class=caution><strong>Caution:</strong><span> a</span></aside>",
+            "> [!CAUTION]\n> a",
+        ),
         ("<div class=NOTE><p>Note</p><p>a</div>", "> [!NOTE]\n> a"),
-        ("<div class=awsdocs-note><div class=awsdocs-note-title><h6>Important</h6></div><div class=awsdocs-note-text>a</div></div>", "> [!NOTE]\n> **Important**\n>\n> a"),
+        (
+            "<div class=awsdocs-note><div class=awsdocs-note-title><h6>Important</h6></div><div class=awsdocs-note-text>a</div></div>",
+            "> [!NOTE]\n> **Important**\n>\n> a",
+        ),
         ("<div class='alert alert-warning'>a</div>", "> [!WARNING]\n> a"),
-        ("<div class='admonition seealso'><p class=admonition-title>See also</p><p>a</div>", "> **See also**\n>\n> a"),
+        (
+            "<div class='admonition seealso'><p class=admonition-title>See also</p><p>a</div>",
+            "> **See also**\n>\n> a",
+        ),
         ("<section class=note><p>Note: a</section>", "> Note: a"),
-        ("<div class='alert alert-note'><blockquote><p class=alert-title>Note</p><p>a</blockquote></div>", "> [!NOTE]\n> a"),
+        (
+            "<div class='alert alert-note'><blockquote><p class=alert-title>Note</p><p>a</blockquote></div>",
+            "> [!NOTE]\n> a",
+        ),
         ("<div class=note><h3>Note</h3>a</div>", "> ### Note\n>\n> a"),
-        ("<details><summary>S &amp; <b>b</b></summary><p>a</details>b", "<details>\n<summary>S &amp; <strong>b</strong></summary>\n\na\n\n</details>\n\nb"),
+        (
+            "<details><summary>S &amp; <b>b</b></summary><p>a</details>b",
+            "<details>\n<summary>S &amp; <strong>b</strong></summary>\n\na\n\n</details>\n\nb",
+        ),
         ("<details open><summary>S</summary>a</details>", "S\n\na"),
-        ("<div><ul role=tablist><li><a role=tab>X</a><li><a role=tab>Y</a></ul><div role=tabpanel>a</div><div role=tabpanel hidden>b</div></div>", "**X**\n\na\n\n**Y**\n\nb"),
-        ("a<sup><a href='#f' data-footnote-ref>1</a></sup><section class=footnotes><ol><li id=f>b <a data-footnote-backref href='#r'>↩</a></ol></section>", "a[^1]\n\n[^1]: b"),
-        ("<a class=footnote-reference href='#f'>[1]</a><aside class=footnote id=f>b</aside>", "[[1]](#f)\n\nb"),
-        ("<math><mi>x</mi><annotation encoding='application/x-tex'>x_1</annotation></math>", "$x_1$"),
+        (
+            "<div><ul role=tablist><li><a role=tab>X</a><li><a role=tab>Y</a></ul><div role=tabpanel>a</div><div role=tabpanel hidden>b</div></div>",
+            "**X**\n\na\n\n**Y**\n\nb",
+        ),
+        (
+            "a<sup><a href='#f' data-footnote-ref>1</a></sup><section class=footnotes><ol><li id=f>b <a data-footnote-backref href='#r'>↩</a></ol></section>",
+            "a[^1]\n\n[^1]: b",
+        ),
+        (
+            "<a class=footnote-reference href='#f'>[1]</a><aside class=footnote id=f>b</aside>",
+            "[[1]](#f)\n\nb",
+        ),
+        (
+            "<math><mi>x</mi><annotation encoding='application/x-tex'>x_1</annotation></math>",
+            "$x_1$",
+        ),
         ("<math display=block alttext='a*b'><mi>x</mi></math>", "$$a*b$$"),
     ]);
 }
@@ -178,7 +263,10 @@ fn boxes() {
 fn what_is_no_content() {
     check(&[
         ("<nav>n</nav><script>s</script><style>t</style><template>u</template>a", "a"),
-        ("a<p hidden>b</p><p style='color:red; DISPLAY : none'>c</p><p hidden=until-found>d", "a\n\nd"),
+        (
+            "a<p hidden>b</p><p style='color:red; DISPLAY : none'>c</p><p hidden=until-found>d",
+            "a\n\nd",
+        ),
         ("a<span aria-hidden=true>→</span><span aria-hidden=true>b</span>", "ab"),
         ("<header>m</header><header><h1>T</h1></header><footer>f</footer>", "# T"),
         ("<button>b</button><select><option>o</select><textarea>t</textarea>a", "a"),
@@ -221,7 +309,9 @@ fn what_stands_around_the_text() {
          <a href='#x'>y</a></main>",
     );
     assert_eq!(found.title, "The T");
-    assert!(found.body.contains("[In it](https://base.example/b/m#f) [y](https://base.example/b/#x)"));
+    assert!(
+        found.body.contains("[In it](https://base.example/b/m#f) [y](https://base.example/b/#x)")
+    );
     let urls = |urls: &[PageUrl]| urls.iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!(urls(&found.outside_links), ["https://base.example/b/n"]);
     let links: Vec<_> =

@@ -178,7 +178,8 @@ fn row(tree: &Tree, row: Id) -> Option<String> {
     let cells = tree.children(row).filter(|it| tree.tag(*it).is_some());
     let cells: Vec<String> = cells.map(|cell| normal(&tree.plain_text(cell))).collect();
     let line = cells.join(" | ");
-    (!line.trim_matches(['|', ' ']).is_empty()).then(|| line.trim_end_matches(['|', ' ']).to_owned())
+    (!line.trim_matches(['|', ' ']).is_empty())
+        .then(|| line.trim_end_matches(['|', ' ']).to_owned())
 }
 
 fn is_simple(tree: &Tree, id: Id) -> bool {
@@ -207,9 +208,13 @@ fn common<T: Eq + Hash>(one: &[T], other: &[T]) -> Count {
     let (a, b) = (&a[..a.len() - end], &b[..b.len() - end]);
     let middle = if a.len().saturating_mul(b.len()) > 25_000_000 {
         let mut counts: HashMap<&T, usize> = HashMap::new();
-        a.iter().for_each(|it| *counts.entry(it).or_default() += 1);
+        for it in a {
+            *counts.entry(it).or_default() += 1;
+        }
         b.iter()
-            .filter(|it| counts.get_mut(it).is_some_and(|n| std::mem::replace(n, n.saturating_sub(1)) > 0))
+            .filter(|it| {
+                counts.get_mut(it).is_some_and(|n| std::mem::replace(n, n.saturating_sub(1)) > 0)
+            })
             .count()
     } else {
         let mut row = vec![0; b.len() + 1];
