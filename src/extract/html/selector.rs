@@ -9,9 +9,10 @@ use super::dom::{Id, Tree};
 #[derive(Clone, Debug, Default)]
 pub(super) struct SelectorList {
     selectors: Vec<Selector>,
-    /// Those whose last step asks for a name, a class or an id, by that; the key begins with
-    /// the sign of its kind.
-    by_key: HashMap<String, Vec<usize>>,
+    /// Those whose last step asks for a class, an id or a name, by that.
+    by_class: HashMap<String, Vec<usize>>,
+    by_id: HashMap<String, Vec<usize>>,
+    by_name: HashMap<String, Vec<usize>>,
     /// The others.
     rest: Vec<usize>,
 }
@@ -59,13 +60,30 @@ impl SelectorList {
         }
         let mut list = Self::default();
         for (n, selector) in selectors.iter().enumerate() {
-            match selector.key() {
-                Some(key) => list.by_key.entry(key).or_default().push(n),
-                None => list.rest.push(n),
-            }
+            list.file(n, selector);
         }
         list.selectors = selectors;
         Ok(list)
+    }
+
+    /// Files a selector under something that an element has to have to be matched, as rare
+    /// as possible.
+    fn file(&mut self, n: usize, selector: &Selector) {
+        let tests = selector.steps.last().map(|step| step.tests.as_slice()).unwrap_or_default();
+        let find = |key: fn(&Test) -> Option<&String>| tests.iter().find_map(key).cloned();
+        let class = find(|test| if let Test::Class(class) = test { Some(class) } else { None });
+        let own = find(|test| match test {
+            Test::Is(name, value) if name == "id" => Some(value),
+            _ => None,
+        });
+        let name = find(|test| if let Test::Name(name) = test { Some(name) } else { None });
+        let numbers = match (own, class, name) {
+            (Some(key), _, _) => self.by_id.entry(key).or_default(),
+            (None, Some(key), _) => self.by_class.entry(key).or_default(),
+            (None, None, Some(key)) => self.by_name.entry(key).or_default(),
+            (None, None, None) => &mut self.rest,
+        };
+        numbers.push(n);
     }
 
     pub(super) fn matches(&self, tree: &Tree, id: Id) -> bool {
@@ -74,10 +92,11 @@ impl SelectorList {
 
     /// The numbers of the selectors that match an element, in no order.
     pub(super) fn matching(&self, tree: &Tree, id: Id) -> impl Iterator<Item = usize> {
-        let keyed = |key: &str| self.by_key.get(key).map(Vec::as_slice).unwrap_or_default();
-        let name = keyed(tree.name(id));
-        let own = tree.attribute(id, "id").map(|it| keyed(&format!("#{it}"))).unwrap_or_default();
-        let classes = tree.classes(id).flat_map(move |it| keyed(&format!(".{it}")));
+        let slice = Vec::as_slice;
+        let name = self.by_name.get(tree.name(id)).map(slice).unwrap_or_default();
+        let own = tree.attribute(id, "id").and_then(|it| self.by_id.get(it));
+        let own = own.map(slice).unwrap_or_default();
+        let classes = tree.classes(id).filter_map(|it| self.by_class.get(it)).flatten();
         let all = name.iter().chain(own).chain(classes).chain(&self.rest).copied();
         all.filter(move |n| self.selectors[*n].matches(tree, id))
     }
@@ -99,16 +118,6 @@ fn split_list(text: &str) -> Vec<&str> {
 }
 
 impl Selector {
-    /// Something that an element has to have to be matched.
-    fn key(&self) -> Option<String> {
-        self.steps.last()?.tests.iter().find_map(|test| match test {
-            Test::Name(name) => Some(name.clone()),
-            Test::Class(class) => Some(format!(".{class}")),
-            Test::Is(name, value) if name == "id" => Some(format!("#{value}")),
-            _ => None,
-        })
-    }
-
     fn read(text: &str) -> Option<Self> {
         let mut steps = vec![Step::default()];
         let mut rest = text;
