@@ -6,7 +6,7 @@
 //! A page goes through these steps: its encoding is found ([`charset`]), it is parsed with
 //! bounds on depth and number ([`limit`], [`parse`], [`dom`]), its content is chosen
 //! ([`main_content`]), and that is written as Markdown: blocks by [`render`] and the modules
-//! named after what they write, running text by [`inline`] (to pieces, [`line`](self::line))
+//! named after what they write, running text by [`inline`] (to pieces, [`line`](mod@line))
 //! and [`text`] (to Markdown).
 
 mod admonition;
