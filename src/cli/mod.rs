@@ -11,6 +11,7 @@ mod audit;
 mod backup;
 mod changes;
 mod check;
+mod convert;
 mod explain;
 mod generate;
 mod history;
@@ -143,6 +144,7 @@ fn dispatch(options: &Options, output: &Output) -> Result<Ending, Failure> {
     match &options.command {
         Command::Init(arguments) => init::init(options, arguments, output),
         Command::Check(arguments) => check::check(options, arguments, output),
+        Command::Convert(arguments) => convert::convert(arguments, output),
         Command::Completions { shell } => generate::completions(*shell, output),
         Command::Man { directory } => generate::man(directory, output),
         other => {
@@ -166,6 +168,7 @@ fn dispatch(options: &Options, output: &Output) -> Result<Ending, Failure> {
                 Command::Backup { directory } => backup::backup(&session, directory, output),
                 Command::Init(_)
                 | Command::Check(_)
+                | Command::Convert(_)
                 | Command::Completions { .. }
                 | Command::Man { .. } => Ok(Ending::Done),
             }

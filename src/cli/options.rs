@@ -81,6 +81,8 @@ pub(crate) enum Command {
     Explain(ExplainArguments),
     /// Check the archive: objects, layout, separation, state
     Audit(AuditArguments),
+    /// Print a HTML or Markdown file as a run would convert it
+    Convert(ConvertArguments),
     /// Copy the whole archive, consistently, also during a run
     Backup {
         /// Where to; must not exist
@@ -222,6 +224,25 @@ pub(crate) struct AuditArguments {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConvertArguments {
+    /// The file; - is standard input
+    #[arg(value_name = "FILE", default_value = "-")]
+    pub file: PathBuf,
+    /// What references in it are relative to
+    #[arg(long, value_name = "URL")]
+    pub base: Option<String>,
+    /// Print its links as TSV instead
+    #[arg(long)]
+    pub links: bool,
+    /// CSS selector of the main content
+    #[arg(long, value_name = "SELECTOR")]
+    pub main: Vec<String>,
+    /// CSS selector of what is no content
+    #[arg(long, value_name = "SELECTOR")]
+    pub drop: Vec<String>,
 }
 
 /// A time that Git can write into a commit.

@@ -32,8 +32,8 @@ const MODULES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "cli",
-        &["archive", "clock", "config", "git", "model", "report", "run", "state"],
-        "the command line starts things; it does not fetch or extract by itself",
+        &["archive", "clock", "config", "extract", "git", "model", "report", "run", "state"],
+        "the command line starts things; it does not fetch by itself",
     ),
     ("main", &["cli"], "the program is the library's command line"),
     ("lib", &[], "the crate's root only lists its modules"),
@@ -59,7 +59,8 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ("spdx", &["config"], "licences are checked where they are read"),
     ("miette", &["config", "cli"], "errors that point at a line are those of the configuration"),
     ("quick_xml", &["discover"], "sitemaps and feeds are read in one place"),
-    ("encoding_rs", &["discover"], "texts of others are decoded where they are read"),
+    ("encoding_rs", &["discover", "extract"], "texts of others are decoded where they are read"),
+    ("chardetng", &["extract"], "only pages come without a charset"),
     ("memchr", &["politeness"], "patterns of robots.txt are searched on bytes"),
     ("pulldown_cmark", &["extract"], "markup is read in one place"),
     ("html5ever", &["extract"], "markup is read in one place"),
@@ -86,7 +87,7 @@ const CRATES: &[(&str, &[&str], &str)] = &[
 ];
 
 /// Crates that only tests use.
-const TEST_CRATES: &[&str] = &["insta", "proptest", "robotxt", "tempfile"];
+const TEST_CRATES: &[&str] = &["comrak", "insta", "proptest", "robotxt", "tempfile"];
 
 /// Modules of the crate that a file names, with the line.
 fn used(source: &Source) -> Vec<(usize, String)> {

@@ -3,6 +3,7 @@
 mod addresses;
 mod archives;
 mod configuration;
+mod conversions;
 mod ends;
 mod explanations;
 mod histories;
