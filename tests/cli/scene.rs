@@ -48,7 +48,7 @@ impl Scene {
     }
 }
 
-/// Replaces commit ids, the test's folder and sizes on disk by placeholders.
+/// Replaces commit ids, the test's folder and sizes on disk by words that never change.
 pub fn stable(world: &World, text: &str) -> String {
     let folder = world.path().display().to_string();
     let text = text.replace(&folder, "<folder>");
