@@ -8,7 +8,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::directory::Archive;
+use super::directory::{Archive, make_private_directory};
 use super::error::ArchiveError;
 use super::layout::OWN_FOLDER;
 use super::refs::{Heads, RefMove};
@@ -46,8 +46,8 @@ impl Archive {
     }
 
     fn copy_into(&self, target: &Path, copy_state: CopyState<'_>) -> Result<u64, ArchiveError> {
+        make_private_directory(target)?;
         fs::create_dir_all(target.join(OWN_FOLDER)).map_err(ArchiveError::io("make", target))?;
-        close_to_others(target)?;
         let mut bytes = 0;
         for name in ["HEAD", "config", "hooks"] {
             bytes += copy(&self.path().join(name), &target.join(name))?;
@@ -115,16 +115,4 @@ fn copy(from: &Path, to: &Path) -> Result<u64, ArchiveError> {
         bytes += copy(&from.join(&name), &to.join(&name))?;
     }
     Ok(bytes)
-}
-
-#[cfg(unix)]
-fn close_to_others(path: &Path) -> Result<(), ArchiveError> {
-    use std::os::unix::fs::PermissionsExt;
-    let closed = fs::set_permissions(path, fs::Permissions::from_mode(0o700));
-    closed.map_err(ArchiveError::io("close to others", path))
-}
-
-#[cfg(not(unix))]
-fn close_to_others(_path: &Path) -> Result<(), ArchiveError> {
-    Ok(())
 }

@@ -221,7 +221,7 @@ fn config_text(case: CaseRule) -> String {
 }
 
 #[cfg(unix)]
-fn make_private_directory(path: &Path) -> Result<(), ArchiveError> {
+pub(super) fn make_private_directory(path: &Path) -> Result<(), ArchiveError> {
     use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
     let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.map_err(ArchiveError::io("make", path))?;
@@ -230,7 +230,7 @@ fn make_private_directory(path: &Path) -> Result<(), ArchiveError> {
 }
 
 #[cfg(not(unix))]
-fn make_private_directory(path: &Path) -> Result<(), ArchiveError> {
+pub(super) fn make_private_directory(path: &Path) -> Result<(), ArchiveError> {
     fs::create_dir_all(path).map_err(ArchiveError::io("make", path))
 }
 

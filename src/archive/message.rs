@@ -42,11 +42,8 @@ impl RunMessage {
             total.added += line.counts.added;
             total.removed += line.counts.removed;
         }
-        let what = match self.kind {
-            RunKind::Read => "",
-            RunKind::Extractor => "extractor, ",
-            RunKind::Configuration => "configuration, ",
-        };
+        let kind = Some(self.kind).filter(|kind| *kind != RunKind::Read).map(RunKind::name);
+        let what = kind.map_or_else(String::new, |kind| format!("{kind}, "));
         let mut out = format!("{}: {what}{}\n\n", self.started.date(), summary(&total));
         for line in &self.sources {
             let _ = writeln!(out, "{}: {}", line.source, summary(&line.counts));
@@ -57,10 +54,8 @@ impl RunMessage {
         let _ = writeln!(out, "Run: {}", self.started);
         let _ = writeln!(out, "Format: {}", self.format);
         let _ = writeln!(out, "Extractor: {}", self.extractor);
-        match self.kind {
-            RunKind::Read => {}
-            RunKind::Extractor => out.push_str("Kind: extractor\n"),
-            RunKind::Configuration => out.push_str("Kind: configuration\n"),
+        if let Some(kind) = kind {
+            let _ = writeln!(out, "Kind: {kind}");
         }
         for line in &self.sources {
             out.push_str(&trailer(line));
@@ -83,8 +78,7 @@ impl RunMessage {
                 "Run" => started = Timestamp::parse(value).ok(),
                 "Format" => format = value.parse().ok(),
                 "Extractor" => extractor = value.parse().ok(),
-                "Kind" if value == "extractor" => kind = RunKind::Extractor,
-                "Kind" if value == "configuration" => kind = RunKind::Configuration,
+                "Kind" => kind = RunKind::from_name(value).unwrap_or(kind),
                 "Source" => sources.push(parse_source(value)?),
                 "Upstream" => upstreams.push(parse_upstream(value)?),
                 // A later version may say more.

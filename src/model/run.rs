@@ -25,6 +25,26 @@ pub enum RunKind {
     Configuration,
 }
 
+impl RunKind {
+    const ALL: [(Self, &'static str); 3] = [
+        (Self::Read, "read"),
+        (Self::Extractor, "extractor"),
+        (Self::Configuration, "configuration"),
+    ];
+
+    /// The name in the state and, but for `read`, in the trailer `Kind`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(kind, _)| *kind == self).map_or("read", |(_, name)| name)
+    }
+
+    /// The kind of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, n)| *n == name).map(|(kind, _)| *kind)
+    }
+}
+
 /// How many pages of a source had which outcome in a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::{Repository, UrlMapping};
+use super::{Repository, Timestamp, UrlMapping};
 
 /// Permanent name of a source: `[a-z0-9-]`, 1 to 64 bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -225,4 +225,14 @@ pub struct Source {
     pub policy: PolicyName,
     /// What is particular to its kind.
     pub kind: SourceKind,
+}
+
+impl Source {
+    /// Whether it is due by its `every`, having last been read in full at `last`. A last run
+    /// in the future tells of a clock that was wrong, and does not put a source off.
+    #[must_use]
+    pub fn is_due(&self, last: Option<Timestamp>, now: Timestamp) -> bool {
+        let (Some(every), Some(last)) = (self.every, last) else { return true };
+        !(0..every.as_secs().cast_signed()).contains(&(now.unix() - last.unix()))
+    }
 }

@@ -166,12 +166,7 @@ fn source_status(
     now: Timestamp,
 ) -> Result<SourceStatus, ReportError> {
     let known = state.map(|state| state.source_status(&source.id)).transpose()?.flatten();
-    let due = match (source.every, &known) {
-        (Some(every), Some((last, _))) => {
-            !(0..every.as_secs().cast_signed()).contains(&(now.unix() - last.unix()))
-        }
-        _ => true,
-    };
+    let due = source.is_due(known.as_ref().map(|(last, _)| *last), now);
     let (mut trouble, mut failed) = (Vec::new(), 0);
     if let Some(state) = state {
         for upstream in state.upstreams(&source.id)? {

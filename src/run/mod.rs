@@ -184,16 +184,8 @@ fn due<'a>(
 ) -> Result<Vec<&'a Source>, RunError> {
     let mut due = Vec::new();
     for source in selected {
-        let waiting = match (request.due, source.every) {
-            (DueRule::Due, Some(every)) => state
-                .source_status(&source.id)?
-                // A last run in the future tells of a clock that was wrong, not of a source.
-                .is_some_and(|(last, _)| {
-                    (0..every.as_secs().cast_signed()).contains(&(now.unix() - last.unix()))
-                }),
-            _ => false,
-        };
-        if !waiting {
+        let last = state.source_status(&source.id)?.map(|(last, _)| last);
+        if request.due == DueRule::All || source.is_due(last, now) {
             due.push(source);
         }
     }

@@ -95,7 +95,7 @@ impl State {
         self.transaction(|db| {
             db.execute(
                 "INSERT INTO run (kind, started, phase, public_old, private_old) VALUES (?, ?, 'open', ?, ?)",
-                params![kind_name(kind), started.to_string(), old.public, old.private],
+                params![kind.name(), started.to_string(), old.public, old.private],
             )?;
             Ok(RunId(db.last_insert_rowid()))
         })
@@ -245,7 +245,7 @@ impl State {
                 "INSERT INTO run (kind, started, ended, phase, public_new, private_new) \
                  VALUES (?, ?, ?, 'committed', ?, ?)",
                 params![
-                    kind_name(kind),
+                    kind.name(),
                     started.to_string(),
                     ended.to_string(),
                     new.public,
@@ -307,14 +307,6 @@ fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
 fn milliseconds(time: SystemTime) -> i64 {
     let since = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-}
-
-fn kind_name(kind: RunKind) -> &'static str {
-    match kind {
-        RunKind::Read => "read",
-        RunKind::Extractor => "extractor",
-        RunKind::Configuration => "configuration",
-    }
 }
 
 fn set_tips(db: &rusqlite::Connection, tips: &Tips) -> rusqlite::Result<()> {
