@@ -103,6 +103,12 @@ fn output_that_is_closed_or_full() {
         scene.world.command(START).arg("status").stdout(full()).output().unwrap().into();
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
     assert!(ended.stderr.contains("cannot write to standard output"), "{}", ended.stderr);
+    // A run whose report cannot be printed has committed, and says that it was not all done.
+    let mut run = scene.world.command("2026-12-08T02:00:00Z");
+    let ended: Outcome = run.arg("run").stdout(full()).output().unwrap().into();
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    assert!(ended.stderr.contains("the run was done, but cannot write"), "{}", ended.stderr);
+    assert_eq!(scene.world.commits("refs/heads/main"), 4);
     // A run whose report goes nowhere has committed all the same.
     scene.open.write("guide/a.md", "# A\n\nLast.\n").commit();
     let reader = Stdio::piped();
@@ -117,7 +123,7 @@ fn output_that_is_closed_or_full() {
     drop(child.stdout.take());
     let ended: Outcome = child.wait_with_output().unwrap().into();
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    assert_eq!(scene.world.commits("refs/heads/main"), 4);
+    assert_eq!(scene.world.commits("refs/heads/main"), 5);
     scene.world.assert_whole();
 }
 

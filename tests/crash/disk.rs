@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::scene::{Refs, Scene};
+use super::scene::{Refs, Scene, answers, begin};
 use super::tracer::{Call, missing, trace, usable};
 use crate::support::world::{copy_tree, program};
 use crate::support::{Outcome, World};
@@ -61,6 +61,29 @@ impl Drop for Disk {
         // What cannot be unmounted shows when the folder cannot be removed.
         let _ = Command::new("umount").arg("-l").arg(&self.0).status();
     }
+}
+
+#[test]
+fn questions_are_answered_where_nothing_can_be_written() {
+    let (world, _upstreams) = begin(4);
+    world.run();
+    let aside = world.path().join("aside");
+    fs::rename(world.archive(), &aside).expect("put aside");
+    let Some(disk) = Disk::mount(&world.archive()) else {
+        missing(false, "a mounted tmpfs", "a file system that is read-only");
+        return;
+    };
+    for entry in fs::read_dir(&aside).expect("a folder").flatten() {
+        copy_tree(&entry.path(), &world.archive().join(entry.file_name()));
+    }
+    let mut remount = Command::new("mount");
+    remount.args(["-o", "remount,ro"]).arg(world.archive());
+    assert!(remount.status().is_ok_and(|status| status.success()));
+    answers(&world);
+    world.pagelog(&["audit"]).ok();
+    let refused = world.pagelog(&["run"]).exits(1);
+    assert!(refused.stderr.contains("read-only"), "{}", refused.stderr);
+    drop(disk);
 }
 
 #[test]

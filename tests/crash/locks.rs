@@ -107,3 +107,40 @@ fn locks_of_others_are_left_alone() {
         assert_eq!(world.git(&["rev-list", "--count", "refs/heads/main"]).ok(), "3\n");
     }
 }
+
+#[test]
+fn temporary_packs_are_no_fault_while_a_run_works() {
+    let (world, _upstreams) = begin(4);
+    world.run();
+    let pack = world.archive().join("objects/pack/tmp_pack_pagelog_4711");
+    fs::write(&pack, "PACK").expect("a temporary pack");
+    let lock = world.archive().join("pagelog/run.lock");
+    let held = File::options().read(true).open(&lock).expect("the lock");
+    held.lock().expect("held");
+    world.pagelog(&["audit"]).exits(0);
+    drop(held);
+    let told = world.pagelog(&["audit"]).exits(1);
+    assert!(told.stdout.contains("left by a run that was killed"), "{}", told.stdout);
+    world.run();
+    assert!(!pack.exists());
+    world.pagelog(&["audit"]).exits(0);
+}
+
+#[test]
+fn packs_are_kept_until_the_refs_have_moved_and_no_longer() {
+    let (world, _upstreams) = begin(4);
+    world.run();
+    let packs = world.archive().join("objects/pack");
+    let keeps = || {
+        let entries = fs::read_dir(&packs).expect("packs").flatten();
+        entries.filter(|e| e.path().extension().is_some_and(|x| x == "keep")).count()
+    };
+    assert_eq!(keeps(), 0, "a run that is over keeps nothing");
+    // One that a killed run left, and one of somebody else.
+    fs::write(packs.join("pack-a.keep"), "pagelog: kept until the refs have moved\n")
+        .expect("ours");
+    fs::write(packs.join("pack-b.keep"), "").expect("another's");
+    world.run();
+    assert_eq!(keeps(), 1);
+    assert!(packs.join("pack-b.keep").exists());
+}
