@@ -19,6 +19,7 @@ mod leak;
 mod links;
 mod lock;
 mod message;
+mod moved;
 mod pack;
 mod page;
 mod reader;
@@ -38,11 +39,12 @@ pub use leak::{LeakGuard, Sketch, sketch};
 pub use links::{decode_links, encode_links, without_text};
 pub use lock::RunLock;
 pub use message::{RunMessage, SourceLine};
+pub use moved::{Moved, decode_moved, encode_moved, encode_moved_urls, moved_path};
 pub use page::{PageFormatError, decode_page, encode_page};
 pub use reader::Snapshot;
 pub use refs::{Heads, RefMove};
 pub use templates::{ArchiveFile, DeniedEntry, decode_denied};
-pub use writer::{EncodedPage, Encoder, Replaced, Writer};
+pub use writer::{EncodedPage, Encoder, PageIds, Replaced, Writer};
 
 /// A Git object id (SHA-1).
 pub type ObjectId = gix::ObjectId;

@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use sha1::{Digest, Sha1};
 
@@ -123,7 +124,7 @@ impl PackWriter {
     /// Begins a pack in `folder` (`objects/pack`).
     pub fn new(folder: &Path) -> Result<Self, ArchiveError> {
         fs::create_dir_all(folder).map_err(ArchiveError::io("make", folder))?;
-        let path = folder.join(format!("{TEMPORARY_PREFIX}{}", std::process::id()));
+        let path = temporary(folder, "");
         let options =
             File::options().read(true).write(true).create(true).truncate(true).open(&path);
         let file = options.map_err(ArchiveError::io("create", &path))?;
@@ -137,6 +138,11 @@ impl PackWriter {
         };
         this.write(b"PACK\0\0\0\x02\0\0\0\0")?;
         Ok(this)
+    }
+
+    /// Begins another pack where `other` is.
+    pub fn beside(other: &Self) -> Result<Self, ArchiveError> {
+        Self::new(&other.folder)
     }
 
     /// Whether the pack has that object already.
@@ -171,8 +177,7 @@ impl PackWriter {
 
         entries.sort_unstable_by_key(|entry| entry.id);
         let index = encode_index(&entries, &checksum);
-        let index_path = folder.join(format!("{TEMPORARY_PREFIX}{}.idx", std::process::id()));
-        let index_path = Temporary(index_path);
+        let index_path = Temporary(temporary(&folder, ".idx"));
         write_flushed(&index_path.0, &index)?;
 
         let name = format!("pack-{}", hex(&checksum));
@@ -188,6 +193,13 @@ impl PackWriter {
         self.offset += bytes.len() as u64;
         Ok(())
     }
+}
+
+/// A new name for a temporary file of this process.
+fn temporary(folder: &Path, end: &str) -> PathBuf {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    folder.join(format!("{TEMPORARY_PREFIX}{}_{number}{end}", std::process::id()))
 }
 
 /// Patches the number of objects into the header and appends the checksum of all.

@@ -12,6 +12,7 @@ use super::error::ArchiveError;
 use super::layout::PageEntry;
 use super::leak::LeakGuard;
 use super::links::{encode_links, without_text};
+use super::moved::{Moved, encode_moved, encode_moved_urls, moved_path};
 use super::pack::{Deflater, Kind, PackWriter, Packed, object_id};
 use super::page::{decode_page, encode_page};
 use super::reader::Snapshot;
@@ -19,7 +20,7 @@ use super::refs::{Heads, RefMove};
 use super::templates::ArchiveFile;
 use super::tree::{Edit, Edits, TreeBuilder};
 use super::{ObjectId, commit};
-use crate::model::{Link, Page, Visibility};
+use crate::model::{Link, Page, SourceId, Visibility};
 
 /// A file made ready for a pack; not packed where the archive has it already.
 #[derive(Debug)]
@@ -55,6 +56,27 @@ impl EncodedPage {
     pub fn page_id(&self) -> ObjectId {
         self.page.id
     }
+
+    /// The ids of all its files.
+    #[must_use]
+    pub fn ids(&self) -> PageIds {
+        PageIds {
+            page: self.page.id,
+            links: self.links.id,
+            public_links: self.public_links.as_ref().map(|blob| blob.id),
+        }
+    }
+}
+
+/// The ids of the files of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageIds {
+    /// The page.
+    pub page: ObjectId,
+    /// Its links.
+    pub links: ObjectId,
+    /// Its links without text; only of a private page.
+    pub public_links: Option<ObjectId>,
 }
 
 /// Turns pages into files; one a thread.
@@ -216,6 +238,92 @@ impl Writer {
         })
     }
 
+    /// Brings all objects so far to disk, where they stay until the refs have moved; those
+    /// that follow go into another pack.
+    ///
+    /// # Errors
+    /// The pack cannot be written.
+    pub fn checkpoint(&mut self) -> Result<(), ArchiveError> {
+        let next = PackWriter::beside(&self.pack)?;
+        std::mem::replace(&mut self.pack, next).finish()
+    }
+
+    /// Puts a page whose files a checkpoint of an earlier process brought to disk; false
+    /// where one of them is missing.
+    ///
+    /// # Errors
+    /// The last commit cannot be read.
+    pub fn restore(
+        &mut self,
+        entry: &PageEntry,
+        ids: &PageIds,
+        visibility: Visibility,
+    ) -> Result<bool, ArchiveError> {
+        let all = [Some(ids.page), Some(ids.links), ids.public_links];
+        if all.iter().flatten().any(|id| !gix::objs::Exists::exists(&self.objects, id)) {
+            return Ok(false);
+        }
+        let packed = |id| Blob { id, packed: None };
+        let encoded = EncodedPage {
+            visibility,
+            page: packed(ids.page),
+            links: packed(ids.links),
+            public_links: ids.public_links.map(packed),
+        };
+        self.put(entry, encoded).map(|_| true)
+    }
+
+    /// Takes back what was done to a page since the last commit.
+    pub fn revert(&mut self, entry: &PageEntry) {
+        for path in [entry.page_path(), entry.links_path()] {
+            self.public.remove(&path);
+            self.private.remove(&path);
+        }
+    }
+
+    /// Public pages that were put since the last commit; to be read after a checkpoint.
+    #[must_use]
+    pub fn public_pages(&self) -> Vec<(PageEntry, ObjectId)> {
+        let put = self.public.iter().filter_map(|(path, edit)| match edit {
+            Edit::Put(id) => Some((PageEntry::from_page_path(path)?, *id)),
+            Edit::Remove => None,
+        });
+        put.collect()
+    }
+
+    /// Puts the list of permanent redirects of a source, as [`Moved`](super::Moved) writes
+    /// it: on the public ref with URLs only where the source is private.
+    ///
+    /// # Errors
+    /// The last commit cannot be read or the pack cannot be written.
+    pub fn put_moved(
+        &mut self,
+        source: &SourceId,
+        visibility: Visibility,
+        moved: &[Moved],
+    ) -> Result<(), ArchiveError> {
+        let path = moved_path(source);
+        let all = self.blob(&encode_moved(moved))?;
+        match visibility {
+            Visibility::Public => {
+                self.put_public(path, &all, Provenance::PublicCapture)?;
+            }
+            Visibility::Private => {
+                let urls = self.blob(&encode_moved_urls(moved))?;
+                self.put_public(path.clone(), &urls, Provenance::LinkUrls)?;
+                self.put_private(path, &all)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn blob(&mut self, bytes: &[u8]) -> Result<Blob, ArchiveError> {
+        let id = object_id(Kind::Blob, bytes)?;
+        let known = gix::objs::Exists::exists(&self.objects, &id);
+        let packed = (!known).then(|| self.deflater.pack(Kind::Blob, id, bytes));
+        Ok(Blob { id, packed })
+    }
+
     /// Removes a page and its links from both refs; whether there was one.
     ///
     /// # Errors
@@ -248,10 +356,7 @@ impl Writer {
         files: &[ArchiveFile],
     ) -> Result<(), ArchiveError> {
         for file in files {
-            let id = object_id(Kind::Blob, &file.bytes)?;
-            let known = gix::objs::Exists::exists(&self.objects, &id);
-            let packed = (!known).then(|| self.deflater.pack(Kind::Blob, id, &file.bytes));
-            let blob = Blob { id, packed };
+            let blob = self.blob(&file.bytes)?;
             match visibility {
                 Visibility::Public => {
                     self.put_public(file.name.to_owned(), &blob, Provenance::Template)?

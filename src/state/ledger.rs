@@ -1,7 +1,8 @@
 //! What was learnt about each URL, as intervals of runs with the same outcome.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
+use super::visits::url_id;
 use super::{State, StateError};
 use crate::model::{Outcome, OutcomeKind, RunId, SourceId};
 
@@ -79,16 +80,18 @@ impl State {
 
 /// Records one outcome: the newest interval grows where it is the same outcome.
 pub(super) fn record(db: &Connection, run: RunId, entry: &LedgerEntry) -> rusqlite::Result<()> {
-    let key = [entry.source.as_str(), &entry.url];
-    let found = db.prepare_cached("SELECT id FROM url WHERE source = ? AND url = ?")?;
-    let id: Option<i64> = { found }.query_row(key, |row| row.get(0)).optional()?;
-    let id = if let Some(id) = id {
-        id
-    } else {
-        db.prepare_cached("INSERT INTO url (source, url) VALUES (?, ?)")?.execute(key)?;
-        db.last_insert_rowid()
-    };
-    let (kind, reason) = (entry.outcome.kind.name(), &entry.outcome.reason);
+    let id = url_id(db, entry.source.as_str(), &entry.url)?;
+    record_for(db, run, id, &entry.outcome)
+}
+
+/// Records one outcome of the URL with that number.
+pub(super) fn record_for(
+    db: &Connection,
+    run: RunId,
+    id: i64,
+    outcome: &Outcome,
+) -> rusqlite::Result<()> {
+    let (kind, reason) = (outcome.kind.name(), &outcome.reason);
     let grown = db
         .prepare_cached(
             "UPDATE ledger SET last_run = ?2 WHERE url = ?1 AND outcome = ?3 AND reason = ?4 AND \

@@ -6,20 +6,28 @@
 //! about pages always belongs to the commits in `tips`. The pages are the truth and this
 //! is a cache: lost or damaged, it is set aside (never deleted) and made anew from them.
 
+mod crawl;
+mod drafts;
 mod ledger;
 mod open;
 mod pages;
 mod runs;
 mod schema;
+mod spool;
 mod upstreams;
+mod visits;
 
 use std::path::PathBuf;
 
+pub use crawl::{Crawl, Place};
+pub use drafts::{Draft, DraftFiles, DraftedPage, TreeChange};
 pub use ledger::{Interval, LedgerEntry};
 pub use open::{Condition, State};
 pub use pages::PageRow;
 pub use runs::{CommitRecord, Phase, RunRow};
+pub use spool::{Spool, SpooledAnswer};
 pub use upstreams::UpstreamRow;
+pub use visits::{Known, Move, SiteUrl, UrlId, UrlKind, Visit};
 
 /// A fault of the state.
 #[derive(Debug, thiserror::Error)]

@@ -82,10 +82,9 @@ impl State {
             .db
             .query_row("PRAGMA user_version", [], |row| row.get(0))
             .map_err(|error| state.error(error))?;
-        match version {
-            0 => state.create()?,
-            schema::VERSION => {}
-            found => return Err(StateError::Newer { path: state.path, found }),
+        match usize::try_from(version).ok().and_then(|version| schema::STEPS.get(version..)) {
+            Some(steps) => state.bring_up(steps)?,
+            None => return Err(StateError::Newer { path: state.path, found: version }),
         }
         Ok(state)
     }
@@ -104,10 +103,13 @@ impl State {
         Err(rusqlite::Error::SqliteFailure(code, Some(sound)))
     }
 
-    fn create(&self) -> Result<(), StateError> {
-        let version = schema::VERSION;
-        let text =
-            format!("BEGIN IMMEDIATE;{}PRAGMA user_version = {version};COMMIT;", schema::CREATE);
+    /// Makes the tables that this version has and the file has not.
+    fn bring_up(&self, steps: &[&str]) -> Result<(), StateError> {
+        if steps.is_empty() {
+            return Ok(());
+        }
+        let (version, steps) = (schema::VERSION, steps.concat());
+        let text = format!("BEGIN IMMEDIATE;{steps}PRAGMA user_version = {version};COMMIT;");
         self.db.execute_batch(&text).map_err(|error| self.error(error))
     }
 
@@ -126,17 +128,24 @@ impl State {
         StateError::Sqlite { path: self.path.clone(), error }
     }
 
-    /// Runs `work` in one transaction that is on disk when this returns.
+    /// Runs `work` in one transaction that is on disk when this returns; within a crawl
+    /// ([`State::begin_crawl`]) it is on disk with the next checkpoint.
     pub(super) fn transaction<T>(
         &mut self,
-        work: impl FnOnce(&rusqlite::Transaction<'_>) -> rusqlite::Result<T>,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StateError> {
         let path = self.path.clone();
         let run = |db: &mut Connection| {
-            let transaction =
-                db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-            let result = work(&transaction)?;
-            transaction.commit()?;
+            if db.is_autocommit() {
+                let behavior = rusqlite::TransactionBehavior::Immediate;
+                let transaction = db.transaction_with_behavior(behavior)?;
+                let result = work(&transaction)?;
+                transaction.commit()?;
+                return Ok(result);
+            }
+            let savepoint = db.savepoint()?;
+            let result = work(&savepoint)?;
+            savepoint.commit()?;
             Ok(result)
         };
         run(&mut self.db).map_err(|error| StateError::Sqlite { path, error })

@@ -31,13 +31,14 @@ impl State {
         self.transaction(|db| apply(db, pages, &[]))
     }
 
-    /// Forgets all pages, what they were read from and the commits they belong to; for
-    /// making all that anew.
+    /// Forgets all pages, what they were read from, how they answered and the commits they
+    /// belong to; for making all that anew.
     ///
     /// # Errors
     /// The state cannot be written.
     pub fn forget_pages(&mut self) -> Result<(), StateError> {
-        let sql = "DELETE FROM tip; DELETE FROM page; DELETE FROM upstream;";
+        let sql = "DELETE FROM tip; DELETE FROM page; DELETE FROM upstream; DELETE FROM visit; \
+                   DELETE FROM queue; DELETE FROM draft; DELETE FROM crawl;";
         self.transaction(|db| db.execute_batch(sql))
     }
 
@@ -175,10 +176,10 @@ pub(super) fn apply(
     Ok(())
 }
 
-fn encode_sketch(hashes: &[u64]) -> Vec<u8> {
+pub(super) fn encode_sketch(hashes: &[u64]) -> Vec<u8> {
     hashes.iter().flat_map(|hash| hash.to_le_bytes()).collect()
 }
 
-fn decode_sketch(bytes: &[u8]) -> Vec<u64> {
+pub(super) fn decode_sketch(bytes: &[u8]) -> Vec<u64> {
     bytes.as_chunks().0.iter().map(|chunk| u64::from_le_bytes(*chunk)).collect()
 }

@@ -4,6 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use rusqlite::{OptionalExtension, Row, params};
 
+use super::drafts;
 use super::ledger::{LedgerEntry, record};
 use super::pages::{PageRow, apply};
 use super::upstreams::{UpstreamRow, forget, store};
@@ -153,6 +154,7 @@ impl State {
     ) -> Result<(), StateError> {
         self.transaction(|db| {
             apply(db, &done.pages, &done.removed)?;
+            drafts::apply(db, run)?;
             for upstream in &done.upstreams {
                 store(db, upstream)?;
             }
@@ -185,13 +187,16 @@ impl State {
         })
     }
 
-    /// Marks runs that a kill left open as abandoned: what they read was not committed.
+    /// Marks runs that a kill left open as abandoned, but for one that can be gone on with:
+    /// what they read was not committed.
     ///
     /// # Errors
     /// The state cannot be written.
     pub fn abandon_open_runs(&mut self) -> Result<(), StateError> {
         self.transaction(|db| {
-            db.execute("UPDATE run SET phase = 'abandoned' WHERE phase = 'open'", []).map(drop)
+            let sql = "UPDATE run SET phase = 'abandoned' WHERE phase = 'open' \
+                       AND id NOT IN (SELECT run FROM crawl)";
+            db.execute(sql, []).map(drop)
         })
     }
 

@@ -1,10 +1,14 @@
 //! Tables and their version.
 
 /// Version of the tables (`PRAGMA user_version`).
-pub(super) const VERSION: i64 = 1;
+pub(super) const VERSION: i64 = 2;
 
-/// Makes all tables of [`VERSION`].
-pub(super) const CREATE: &str = "
+/// What makes a state of each version from one of the version before it; the first makes it
+/// from nothing.
+pub(super) const STEPS: [&str; 2] = [FIRST, SITES];
+
+/// Runs, pages, the ledger, repositories: version 1.
+const FIRST: &str = "
 CREATE TABLE tip (              -- the commits that the other tables speak of
     ref TEXT PRIMARY KEY,       -- public, private
     commit_id TEXT NOT NULL
@@ -65,4 +69,60 @@ CREATE TABLE denied (
     since TEXT NOT NULL,
     PRIMARY KEY (source, url)
 ) WITHOUT ROWID;
+";
+
+/// What is remembered of the URLs of sites: version 2.
+const SITES: &str = "
+CREATE TABLE known (            -- that a URL of a site exists, and how it is reached
+    url INTEGER PRIMARY KEY REFERENCES url (id),
+    kind TEXT NOT NULL,         -- page, sitemap
+    depth INTEGER NOT NULL,     -- fewest link steps from a start
+    sitemap INTEGER,            -- URL of the sitemap that lists it
+    listed TEXT                 -- lastmod that it states
+);
+CREATE INDEX known_sitemap ON known (sitemap) WHERE sitemap IS NOT NULL;
+CREATE TABLE visit (            -- the last answer of a URL, as far as it is committed
+    url INTEGER PRIMARY KEY REFERENCES url (id),
+    outcome TEXT NOT NULL,
+    stored INTEGER NOT NULL,    -- whether its text is in the archive
+    looked INTEGER NOT NULL,    -- when it was asked for last; seconds since 1970
+    read INTEGER NOT NULL,      -- when it last answered with a body
+    lastmod TEXT,               -- what its sitemap stated then
+    rules INTEGER NOT NULL,     -- fingerprint of what decides the conversion
+    form TEXT NOT NULL,         -- the form in which it was asked for
+    etag TEXT, last_modified TEXT,
+    followed INTEGER NOT NULL,  -- whether its links were followed
+    text INTEGER NOT NULL,      -- fingerprint of its text
+    gone_since INTEGER,         -- first of the looks that found it gone
+    moved_to TEXT, moved_status INTEGER, moved_since INTEGER
+);
+CREATE TABLE crawl (            -- the open run over sites, which can be gone on with
+    run INTEGER PRIMARY KEY,
+    settings INTEGER NOT NULL,  -- fingerprint of its configuration
+    sources TEXT NOT NULL       -- ids, separated by spaces
+);
+CREATE TABLE queue (            -- what the open run still reads, in order
+    host TEXT NOT NULL,
+    source TEXT NOT NULL,
+    class INTEGER NOT NULL,
+    rank INTEGER NOT NULL,
+    url INTEGER NOT NULL,
+    hops INTEGER NOT NULL,      -- permanent redirects on the way to it
+    taken INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (host, source, class, rank, url)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX queue_url ON queue (url);
+CREATE TABLE draft (            -- what the open run learnt; true from its commit on
+    url INTEGER PRIMARY KEY REFERENCES url (id),
+    outcome TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    change TEXT NOT NULL,       -- to the tree: none, added, edited, removed
+    path TEXT,                  -- of the page, where one is put or leaves
+    page BLOB, links BLOB, public_links BLOB, -- ids of its files
+    sketch BLOB,
+    believed INTEGER NOT NULL,  -- whether what follows replaces the visit
+    stored INTEGER, looked INTEGER, read INTEGER, lastmod TEXT, rules INTEGER, form TEXT,
+    etag TEXT, last_modified TEXT, followed INTEGER, text INTEGER,
+    gone_since INTEGER, moved_to TEXT, moved_status INTEGER, moved_since INTEGER
+);
 ";

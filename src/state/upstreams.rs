@@ -79,6 +79,7 @@ impl State {
     /// The state cannot be written.
     pub fn rename_source(&mut self, old: &SourceId, new: &SourceId) -> Result<(), StateError> {
         self.transaction(|db| {
+            db.execute_batch("DELETE FROM queue; DELETE FROM draft; DELETE FROM crawl;")?;
             merge_urls(db, old, new)?;
             for (table, column) in
                 [("upstream", "source"), ("url", "source"), ("denied", "source"), ("source", "id")]
@@ -148,6 +149,8 @@ fn merge_urls(db: &Connection, old: &SourceId, new: &SourceId) -> rusqlite::Resu
              WHERE url IN (SELECT old_id FROM ({TWINS}))"
         ),
         format!("DELETE FROM ledger WHERE url IN (SELECT old_id FROM ({TWINS}))"),
+        format!("DELETE FROM known WHERE url IN (SELECT old_id FROM ({TWINS}))"),
+        format!("DELETE FROM visit WHERE url IN (SELECT old_id FROM ({TWINS}))"),
         format!("DELETE FROM url WHERE id IN (SELECT old_id FROM ({TWINS}))"),
     ];
     for sql in steps {
