@@ -29,7 +29,18 @@ pub enum Verdict<'a> {
     OutOfPath,
     /// This rule of `skip`, the first that fits, excludes it.
     Skipped(&'a str),
+    /// Its name ends like that of something that is no page.
+    Media(&'static str),
 }
+
+/// Ends of the names of files that hold no text of a page.
+const MEDIA: [&str; 60] = [
+    "7z", "apk", "avi", "avif", "bin", "bmp", "bz2", "css", "deb", "dll", "dmg", "doc", "docx",
+    "eot", "epub", "exe", "gif", "gz", "ico", "img", "iso", "jar", "jpeg", "jpg", "js", "m4a",
+    "m4v", "map", "mjs", "mov", "mp3", "mp4", "mpeg", "msi", "odt", "ogg", "ogv", "otf", "pdf",
+    "pkg", "png", "ppt", "pptx", "rar", "rpm", "svg", "tar", "tgz", "tif", "tiff", "ttf", "wasm",
+    "wav", "webm", "webp", "woff", "woff2", "xls", "xlsx", "zip",
+];
 
 impl Scope {
     /// Compiles the scope of a site.
@@ -45,17 +56,32 @@ impl Scope {
     /// patterns are searched in the whole canonical URL.
     #[must_use]
     pub fn verdict(&self, url: &PageUrl) -> Verdict<'_> {
-        let authority = url.origin().split_once("://").map_or("", |(_, authority)| authority);
-        if !self.hosts.iter().any(|host| host == authority) {
+        if !self.has_host(url) {
             return Verdict::OutOfHost;
         }
         if !self.paths.iter().any(|prefix| url.path().starts_with(prefix.as_str())) {
             return Verdict::OutOfPath;
         }
         let rule = self.skip.matches(url.as_str()).iter().next();
-        rule.and_then(|rule| self.skip.patterns().get(rule))
-            .map_or(Verdict::In, |rule| Verdict::Skipped(rule))
+        if let Some(rule) = rule.and_then(|rule| self.skip.patterns().get(rule)) {
+            return Verdict::Skipped(rule);
+        }
+        media(url.path()).map_or(Verdict::In, Verdict::Media)
     }
+
+    /// Whether a host, with its port where it has one, is one of the site's.
+    #[must_use]
+    pub fn has_host(&self, url: &PageUrl) -> bool {
+        let authority = url.origin().split_once("://").map_or("", |(_, authority)| authority);
+        self.hosts.iter().any(|host| host == authority)
+    }
+}
+
+/// The end of a file's name, where files of that kind are no pages.
+fn media(path: &str) -> Option<&'static str> {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let (_, end) = name.rsplit_once('.')?;
+    MEDIA.iter().find(|known| known.eq_ignore_ascii_case(end)).copied()
 }
 
 #[cfg(test)]

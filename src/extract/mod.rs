@@ -20,6 +20,7 @@ mod links;
 mod markdown;
 mod nesting;
 mod noise;
+mod soft_error;
 mod tags;
 mod text;
 mod yaml;
@@ -30,6 +31,7 @@ mod tests;
 use std::fmt;
 
 pub use noise::Noise;
+pub use soft_error::soft_error;
 pub use text::NotText;
 
 use crate::model::{Link, Note, Resolve};

@@ -232,6 +232,7 @@ pub(super) fn left_out(source: &Source, url: &PageUrl) -> Option<String> {
     let skipped = |verdict: Verdict<'_>| match verdict {
         Verdict::Skipped(rule) => Some(format!("`skip` has {rule}")),
         Verdict::OutOfPath => Some("it is below none of `paths`".to_owned()),
+        Verdict::Media(end) => Some(format!("files ending in .{end} are no pages")),
         Verdict::In | Verdict::OutOfHost => None,
     };
     match &source.kind {
