@@ -13,6 +13,7 @@ mod outcome;
 mod page;
 mod path;
 mod repository;
+mod request;
 mod run;
 mod source;
 mod time;
@@ -30,6 +31,7 @@ pub use page::{GitOrigin, Page, Representation};
 pub(crate) use path::is_safe_component;
 pub use path::{CaseRule, PathError, TreePath};
 pub use repository::{Repository, RepositoryError, RepositoryFile, UrlMapping};
+pub use request::RequestKind;
 pub use run::{Counts, RunId, RunKind, Tips, UpstreamHead};
 pub use source::{
     Feed, GitSource, InvalidSourceId, MarkdownChoice, PolicyName, RobotsRemoved, Site, Source,

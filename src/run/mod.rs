@@ -11,6 +11,7 @@
 
 mod commit;
 mod convert;
+mod door;
 mod git;
 mod maintain;
 mod pass;

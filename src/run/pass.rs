@@ -12,8 +12,8 @@ use crate::model::{
 };
 use crate::state::{CommitRecord, LedgerEntry, PageRow, State, UpstreamRow};
 
-/// Who is told how a run goes. Called from the thread that runs it.
-pub trait Progress {
+/// Who is told how a run goes. Stages are told by the thread that runs it, warnings by any.
+pub trait Progress: Sync {
     /// A stage of a source begins: fetching, converting.
     fn stage(&self, source: &SourceId, what: &str);
     /// So many of so many documents of the stage are done.

@@ -22,7 +22,7 @@ const MODULES: &[(&str, &[&str], &str)] = &[
     ("state", &["model"], "the state keeps what it is told"),
     (
         "run",
-        &["archive", "clock", "config", "discover", "extract", "fetch", "git", "model", "state"],
+        &["archive", "clock", "config", "discover", "extract", "fetch", "git", "model", "politeness", "state"],
         "the loop is the only place where stages meet, and does not know who looks at it",
     ),
     (
