@@ -115,6 +115,12 @@ impl Archive {
         self.path.join(OWN_FOLDER).join("state.sqlite")
     }
 
+    /// The file of the politeness: when each host may be asked again.
+    #[must_use]
+    pub fn politeness_file(&self) -> PathBuf {
+        self.path.join(OWN_FOLDER).join("politeness.sqlite")
+    }
+
     /// The folder of the caches of upstream repositories.
     #[must_use]
     pub fn upstream_folder(&self) -> PathBuf {

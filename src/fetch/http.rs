@@ -17,13 +17,16 @@
 //!   [`Timeouts`].
 //!
 //! The status of a response that is not a success counts whatever becomes of its body: a
-//! cut or oversized error page leaves the body empty.
+//! cut or oversized error page leaves the body empty. Of a robots.txt that is larger than
+//! its limit the beginning is the body (RFC 9309, section 2.5).
 
 mod address;
+mod connections;
 mod decode;
 mod dial;
 mod failure;
 mod headers;
+mod transport;
 
 use std::future::{Future, poll_fn};
 use std::net::SocketAddr;
@@ -37,10 +40,11 @@ pub use address::{Allowed, Refused};
 pub use dial::ClientError;
 pub use failure::{HttpFailure, Wait};
 pub use headers::{Accept, Headers};
+pub use transport::{Exchange, Transport};
 
 use crate::config::NetworkConfig;
 use crate::model::{Bot, Capture, PageUrl, Timestamp, Validators};
-use decode::{Coding, Decoder};
+use decode::{Coding, Decoder, Extent};
 use dial::{Dialler, Route};
 
 /// Most bytes of the body of a response that is not a success.
@@ -79,6 +83,13 @@ pub struct Request<'a> {
     pub validators: Option<&'a Validators>,
     /// Most bytes of the decoded body.
     pub limit: u64,
+}
+
+impl Request<'_> {
+    /// Whether the beginning of a body over the limit is as good as all of it.
+    fn takes_beginnings(&self) -> bool {
+        self.accept == Accept::Robots
+    }
 }
 
 /// What came.
@@ -167,7 +178,12 @@ impl Client {
         let codings = headers::codings(head.headers());
         let limit = if status.is_success() { request.limit } else { request.limit.min(ERROR_BODY) };
         let body = match codings {
-            Ok(codings) => self.body(&mut head, (&codings, limit), &mut end).await,
+            Ok(codings) => {
+                let mut decoder = Decoder::new(&codings, limit);
+                let read = self.body(&mut head, (&mut decoder, request), &mut end).await;
+                let raw_length = decoder.raw_length();
+                read.and_then(|extent| decoder.finish(extent)).map(|body| (body, raw_length))
+            }
             Err(failure) => Err(failure),
         };
         let (body, raw_length) = match body {
@@ -196,27 +212,28 @@ impl Client {
         }
     }
 
-    /// Reads and decodes the body; gives it with its length as it was sent.
+    /// Reads and decodes the body; tells how much of it that was.
     async fn body(
         &self,
         head: &mut reqwest::Response,
-        (codings, limit): (&[Coding], u64),
+        (decoder, request): (&mut Decoder, Request<'_>),
         end: &mut Pin<&mut Sleep>,
-    ) -> Result<(Vec<u8>, u64), HttpFailure> {
-        let mut decoder = Decoder::new(codings, limit);
-        if head.content_length().is_some_and(|length| length > decoder.raw_limit()) {
-            return Err(HttpFailure::TooLarge { limit });
+    ) -> Result<Extent, HttpFailure> {
+        let cut = request.takes_beginnings();
+        if !cut && head.content_length().is_some_and(|length| length > decoder.raw_limit()) {
+            return Err(HttpFailure::TooLarge { limit: decoder.limit() });
         }
         loop {
             match until(end, timeout(self.timeouts.idle, head.chunk())).await? {
                 Err(_) => return Err(HttpFailure::Timeout(Wait::Idle)),
                 Ok(Err(error)) => return Err(failure::classify(&error)),
-                Ok(Ok(Some(part))) => decoder.push(&part)?,
-                Ok(Ok(None)) => break,
+                Ok(Ok(None)) => return Ok(Extent::Whole),
+                Ok(Ok(Some(part))) => match decoder.push(&part) {
+                    Err(HttpFailure::TooLarge { .. }) if cut => return Ok(Extent::Beginning),
+                    pushed => pushed?,
+                },
             }
         }
-        let raw_length = decoder.raw_length();
-        Ok((decoder.finish()?, raw_length))
     }
 }
 
@@ -240,5 +257,5 @@ async fn until<F: Future>(end: &mut Pin<&mut Sleep>, work: F) -> Result<F::Outpu
 pub fn unpack(body: &[u8], limit: u64) -> Result<Vec<u8>, HttpFailure> {
     let mut decoder = Decoder::new(&[Coding::Gzip], limit);
     decoder.push(body)?;
-    decoder.finish()
+    decoder.finish(Extent::Whole)
 }

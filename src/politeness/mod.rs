@@ -28,4 +28,6 @@ pub use gate::Gate;
 pub use policy::{Limits, Policy};
 pub use retry_after::{http_date, retry_after};
 pub use robots::{Access, Answer, Ground, Robots, Standing, Verdict, looks_like_html};
-pub use schedule::{Ended, Host, HostState, Millis, Next, Parked, Reason, Reply, Terms, Turn};
+pub use schedule::{
+    CrawlDelay, Ended, Host, HostState, Millis, Next, Parked, Reason, Reply, Terms, Turn,
+};

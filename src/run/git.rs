@@ -6,6 +6,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::convert::{Item, Job, Rule, convert};
+use super::door::Door;
 use super::pass::Pass;
 use super::{RunError, SourceReport};
 use crate::archive::{ArchiveError, LeakGuard, PageEntry};
@@ -16,6 +17,7 @@ use crate::git::{Fetch, FetchError, GitError};
 use crate::model::{
     GitSource, Outcome, OutcomeKind, Repository, RepositoryFile, Source, SourceId, TreePath,
 };
+use crate::politeness::Reply;
 use crate::state::UpstreamRow;
 
 /// Begins the reason of pages that were held back because of a private page; they are
@@ -75,14 +77,14 @@ impl<'a> Reading<'a> {
 
 /// Reads all repositories of a source.
 pub(super) fn read_source(
-    pass: &mut Pass<'_>,
+    (pass, door): (&mut Pass<'_>, &Door<'_>),
     (source, git): (&Source, &GitSource),
     guard: &mut LeakGuard,
 ) -> Result<(), RunError> {
     let mut report = SourceReport::new(source.id.clone());
     for repository in &git.repositories {
         match Reading::new((source, git), repository) {
-            Ok(reading) => read_repository(pass, &reading, guard, &mut report)?,
+            Ok(reading) => read_repository((pass, door), &reading, guard, &mut report)?,
             Err(error) => report.fail(format!("{}: {error}", repository.address())),
         }
     }
@@ -111,14 +113,14 @@ struct Fetched {
 type Hindrance = String;
 
 fn read_repository(
-    pass: &mut Pass<'_>,
+    (pass, door): (&mut Pass<'_>, &Door<'_>),
     reading: &Reading<'_>,
     guard: &mut LeakGuard,
     report: &mut SourceReport,
 ) -> Result<(), RunError> {
     let (source, address) = (reading.source, reading.repository.address());
     let known = pass.state.upstream(&source.id, address)?;
-    let fetched = match fetch_changes(pass, reading, known.as_ref())? {
+    let fetched = match fetch_changes((pass, door), reading, known.as_ref())? {
         Ok(fetched) => fetched,
         Err(why) => {
             freeze(pass, reading, known, report, why);
@@ -144,7 +146,7 @@ fn read_repository(
 
 /// Fetches a repository and compares it with the commit that is archived.
 fn fetch_changes(
-    pass: &mut Pass<'_>,
+    (pass, door): (&Pass<'_>, &Door<'_>),
     reading: &Reading<'_>,
     known: Option<&UpstreamRow>,
 ) -> Result<Result<Fetched, Hindrance>, RunError> {
@@ -162,7 +164,7 @@ fn fetch_changes(
     }
     let all_again = failed_by(UNREADABLE) || failed_by(HELD_BACK);
     pass.context.progress.stage(id, &format!("fetching {address}"));
-    let commit = match fetch(pass, reading, &cache)? {
+    let commit = match fetch((pass, door), reading, &cache)? {
         Ok(commit) => commit,
         Err(why) => return Ok(Err(why)),
     };
@@ -184,26 +186,28 @@ fn fetch_changes(
     })
 }
 
-/// Fetches one repository as one request to its host.
+/// Fetches one repository, as one request where it has a host.
 fn fetch(
-    pass: &mut Pass<'_>,
+    (pass, door): (&Pass<'_>, &Door<'_>),
     reading: &Reading<'_>,
     cache: &std::path::Path,
 ) -> Result<Result<String, Hindrance>, RunError> {
-    let host = reading.repository.endpoint().map(|(host, _)| host.to_owned());
-    if let Some(host) = &host {
-        pass.await_host(host, reading.git.pace)?;
-    }
-    let what = Fetch {
-        repository: reading.repository,
-        branch: reading.git.branch.as_deref(),
-        cache,
-        longest: pass.time_left(),
+    let work = || {
+        let fetched = pass.context.git.fetch(Fetch {
+            repository: reading.repository,
+            branch: reading.git.branch.as_deref(),
+            cache,
+            longest: pass.time_left(),
+        });
+        (reply(&fetched), fetched)
     };
-    let fetched = pass.context.git.fetch(what);
-    if let Some(host) = &host {
-        pass.asked_host(host);
-    }
+    let fetched = match reading.repository.endpoint() {
+        None => work().1,
+        Some((host, _)) => match door.git(reading.source, host, work)? {
+            Ok(fetched) => fetched,
+            Err(why) => return Ok(Err(why)),
+        },
+    };
     match fetched {
         Ok(commit) => Ok(Ok(commit)),
         Err(FetchError::Git(GitError::Interrupted)) => Err(RunError::Interrupted),
@@ -213,6 +217,22 @@ fn fetch(
             Err(ArchiveError::Io { what: "use", path, error }.into())
         }
         Err(error) => Ok(Err(error.to_string())),
+    }
+}
+
+/// What a fetch tells of the host. Faults of this machine tell nothing against it.
+fn reply(fetched: &Result<String, FetchError>) -> Reply {
+    match fetched {
+        Err(FetchError::Network(_) | FetchError::Git(GitError::TimedOut { .. })) => Reply::NoAnswer,
+        Err(FetchError::Gone(_)) => Reply::Status(404),
+        Ok(_)
+        | Err(
+            FetchError::NoBranch(_)
+            | FetchError::Address { .. }
+            | FetchError::Cache { .. }
+            | FetchError::Orphan { .. }
+            | FetchError::Git(_),
+        ) => Reply::Status(200),
     }
 }
 

@@ -11,6 +11,7 @@
 
 mod commit;
 mod convert;
+#[allow(dead_code, reason = "what only the reading of sites asks for")]
 mod door;
 mod git;
 mod maintain;
@@ -28,9 +29,11 @@ pub use report::{Report, SourceReport};
 use crate::archive::{Archive, ArchiveError, LeakGuard};
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::fetch::http::ClientError;
 use crate::git::{Git, GitError, Interrupt};
-use crate::model::{RunKind, Source, SourceId, SourceKind, Timestamp, Visibility};
+use crate::model::{RunId, RunKind, Source, SourceId, SourceKind, Timestamp, Visibility};
 use crate::state::{Condition, State, StateError};
+use door::Door;
 use pass::Pass;
 
 /// What a run needs from outside.
@@ -97,6 +100,9 @@ pub enum RunError {
     /// The state failed.
     #[error(transparent)]
     State(#[from] StateError),
+    /// Nothing can be asked over HTTP.
+    #[error(transparent)]
+    Client(#[from] ClientError),
     /// Somebody asked to stop.
     #[error("interrupted; nothing was committed, and what was fetched is kept for the next run")]
     Interrupted,
@@ -222,10 +228,15 @@ fn read_sources(
     request: &Request,
 ) -> Result<(), RunError> {
     pass.limit(request.budget);
+    let run = pass.run.unwrap_or(RunId(0));
+    let door = Door::open(pass.context, pass.archive, run, pass.deadline)?;
+    if request.effect == Effect::DryRun {
+        door.forget_stops()?;
+    }
     let of = |visibility| due.iter().filter(move |source| source.visibility == visibility);
     for source in of(Visibility::Private).chain(of(Visibility::Public)) {
         match &source.kind {
-            SourceKind::Git(git) => git::read_source(pass, (source, git), guard)?,
+            SourceKind::Git(git) => git::read_source((pass, &door), (source, git), guard)?,
             other => {
                 let mut report = SourceReport::new(source.id.clone());
                 let kind = other.name();

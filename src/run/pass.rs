@@ -1,7 +1,6 @@
 //! One pass over sources that ends in one commit on each ref.
 
-use std::collections::{BTreeMap, HashMap};
-use std::thread;
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use super::{Context, Effect, RunError, SourceReport};
@@ -38,8 +37,7 @@ pub(super) struct Pass<'a> {
     pub caches: Vec<(std::path::PathBuf, String)>,
     /// Paths of new pages, found by their path in lower case.
     new_paths: HashMap<(SourceId, String), String>,
-    hosts: BTreeMap<String, Instant>,
-    deadline: Option<Instant>,
+    pub deadline: Option<Instant>,
 }
 
 impl<'a> Pass<'a> {
@@ -69,7 +67,6 @@ impl<'a> Pass<'a> {
             heads: Vec::new(),
             caches: Vec::new(),
             new_paths: HashMap::new(),
-            hosts: BTreeMap::new(),
             deadline: None,
         })
     }
@@ -204,25 +201,6 @@ impl<'a> Pass<'a> {
             self.record.sources.push((report.source.clone(), self.started, report.is_complete()));
         }
         self.reports.push(report);
-    }
-
-    /// Waits until a host may be asked again.
-    pub fn await_host(&self, host: &str, pace: Duration) -> Result<(), RunError> {
-        let Some(last) = self.hosts.get(host) else { return Ok(()) };
-        let until = *last + pace;
-        loop {
-            self.check_interrupt()?;
-            let left = until.saturating_duration_since(self.context.clock.monotonic());
-            if left.is_zero() {
-                return Ok(());
-            }
-            thread::sleep(left.min(Duration::from_millis(50)));
-        }
-    }
-
-    /// Notes that a request to a host has just ended.
-    pub fn asked_host(&mut self, host: &str) {
-        self.hosts.insert(host.to_owned(), self.context.clock.monotonic());
     }
 }
 

@@ -5,6 +5,9 @@
 //! Guarantees that an intent is on disk before it is acted on, and that what is known
 //! about pages always belongs to the commits in `tips`. The pages are the truth and this
 //! is a cache: lost or damaged, it is set aside (never deleted) and made anew from them.
+//!
+//! Beside it stands the [`Schedule`]: when each host may be asked again, shared by every
+//! process on one archive, and the conduct that was measured.
 
 mod crawl;
 mod drafts;
@@ -12,6 +15,7 @@ mod ledger;
 mod open;
 mod pages;
 mod runs;
+mod schedule;
 mod schema;
 mod spool;
 mod upstreams;
@@ -25,6 +29,9 @@ pub use ledger::{Interval, LedgerEntry};
 pub use open::{Condition, State};
 pub use pages::PageRow;
 pub use runs::{CommitRecord, Phase, RunRow};
+pub use schedule::{
+    Change, Counted, Hold, HostConduct, HostRow, Lease, RobotsRow, Schedule, Stop, Tally,
+};
 pub use spool::{Spool, SpooledAnswer};
 pub use upstreams::UpstreamRow;
 pub use visits::{Known, Move, SiteUrl, UrlId, UrlKind, Visit};

@@ -1,4 +1,4 @@
-//! Opening the state: known, new, or set aside and new.
+//! Opening a file of the state: known, new, or set aside and new.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,6 +29,18 @@ pub struct State {
     path: PathBuf,
 }
 
+/// A kind of file: its tables, and how soon what is committed is on disk.
+pub(super) struct Format {
+    /// What makes the tables of each version (`PRAGMA user_version`) from those of the one
+    /// before; the first makes them from nothing.
+    pub steps: &'static [&'static str],
+    /// `PRAGMA synchronous`: FULL is on disk at once, NORMAL survives the process only.
+    pub synchronous: &'static str,
+}
+
+/// The state itself.
+const STATE: Format = Format { steps: &schema::STEPS, synchronous: "FULL" };
+
 impl State {
     /// Opens the state for writing, under the run lock. A damaged file is renamed (with
     /// `mark` in its name) and a new one made.
@@ -36,15 +48,8 @@ impl State {
     /// # Errors
     /// The file cannot be opened, made or set aside, or is of a newer version.
     pub fn open(path: &Path, mark: &str) -> Result<(Self, Condition), StateError> {
-        let existed = path.exists();
-        match Self::try_open(path) {
-            Ok(state) => Ok((state, if existed { Condition::Known } else { Condition::New })),
-            Err(error) if existed && is_damage(&error) => {
-                let aside = set_aside(path, mark)?;
-                Ok((Self::try_open(path)?, Condition::SetAside(aside)))
-            }
-            Err(error) => Err(error),
-        }
+        let (db, condition) = open_file(path, mark, &STATE)?;
+        Ok((Self { db, path: path.to_owned() }, condition))
     }
 
     /// Opens the state for questions; `None` where there is none.
@@ -52,65 +57,8 @@ impl State {
     /// # Errors
     /// The file is damaged or of a newer version.
     pub fn open_to_read(path: &Path) -> Result<Option<Self>, StateError> {
-        if !path.exists() {
-            return Ok(None);
-        }
-        match Self::try_open(path) {
-            Err(StateError::Sqlite { error, .. }) if is_read_only(&error) => {
-                Self::open_unchanged(path).map(Some)
-            }
-            other => other.map(Some),
-        }
-    }
-
-    /// Opens a state on a file system that cannot be written, where nobody changes it.
-    fn open_unchanged(path: &Path) -> Result<Self, StateError> {
-        let failed = |error| StateError::Sqlite { path: path.to_owned(), error };
-        let escaped =
-            path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-        let db = Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags);
-        Ok(Self { db: db.map_err(failed)?, path: path.to_owned() })
-    }
-
-    fn try_open(path: &Path) -> Result<Self, StateError> {
-        let failed = |error| StateError::Sqlite { path: path.to_owned(), error };
-        let db = Connection::open(path).map_err(failed)?;
-        let state = Self { db, path: path.to_owned() };
-        state.prepare().map_err(|error| state.error(error))?;
-        let version: i64 = state
-            .db
-            .query_row("PRAGMA user_version", [], |row| row.get(0))
-            .map_err(|error| state.error(error))?;
-        match usize::try_from(version).ok().and_then(|version| schema::STEPS.get(version..)) {
-            Some(steps) => state.bring_up(steps)?,
-            None => return Err(StateError::Newer { path: state.path, found: version }),
-        }
-        Ok(state)
-    }
-
-    fn prepare(&self) -> rusqlite::Result<()> {
-        self.db.busy_timeout(BUSY)?;
-        self.db.pragma_update(None, "journal_mode", "WAL")?;
-        self.db.pragma_update(None, "synchronous", "FULL")?;
-        self.db.pragma_update(None, "foreign_keys", true)?;
-        self.db.set_prepared_statement_cache_capacity(64);
-        let sound: String = self.db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-        if sound == "ok" {
-            return Ok(());
-        }
-        let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
-        Err(rusqlite::Error::SqliteFailure(code, Some(sound)))
-    }
-
-    /// Makes the tables that this version has and the file has not.
-    fn bring_up(&self, steps: &[&str]) -> Result<(), StateError> {
-        if steps.is_empty() {
-            return Ok(());
-        }
-        let (version, steps) = (schema::VERSION, steps.concat());
-        let text = format!("BEGIN IMMEDIATE;{steps}PRAGMA user_version = {version};COMMIT;");
-        self.db.execute_batch(&text).map_err(|error| self.error(error))
+        let db = open_file_to_read(path, &STATE)?;
+        Ok(db.map(|db| Self { db, path: path.to_owned() }))
     }
 
     /// Copies the state, consistently, also while a run writes it.
@@ -118,10 +66,7 @@ impl State {
     /// # Errors
     /// The copy cannot be written.
     pub fn copy_to(&self, target: &Path) -> Result<(), StateError> {
-        let failed = |error| StateError::Sqlite { path: target.to_owned(), error };
-        let mut copy = Connection::open(target).map_err(failed)?;
-        let backup = rusqlite::backup::Backup::new(&self.db, &mut copy).map_err(failed)?;
-        backup.run_to_completion(1024, Duration::ZERO, None).map_err(failed)
+        copy_file(&self.db, target)
     }
 
     pub(super) fn error(&self, error: rusqlite::Error) -> StateError {
@@ -134,22 +79,132 @@ impl State {
         &mut self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StateError> {
-        let path = self.path.clone();
-        let run = |db: &mut Connection| {
-            if db.is_autocommit() {
-                let behavior = rusqlite::TransactionBehavior::Immediate;
-                let transaction = db.transaction_with_behavior(behavior)?;
-                let result = work(&transaction)?;
-                transaction.commit()?;
-                return Ok(result);
-            }
-            let savepoint = db.savepoint()?;
-            let result = work(&savepoint)?;
-            savepoint.commit()?;
-            Ok(result)
+        let done = if self.db.is_autocommit() {
+            transact(&mut self.db, |db| work(db))
+        } else {
+            nested(&mut self.db, work)
         };
-        run(&mut self.db).map_err(|error| StateError::Sqlite { path, error })
+        done.map_err(|error| StateError::Sqlite { path: self.path.clone(), error })
     }
+}
+
+/// Opens a file for writing; one that is damaged is renamed (with `mark` in its name) and a
+/// new one made.
+pub(super) fn open_file(
+    path: &Path,
+    mark: &str,
+    format: &Format,
+) -> Result<(Connection, Condition), StateError> {
+    let existed = path.exists();
+    match try_open(path, format) {
+        Ok(db) => Ok((db, if existed { Condition::Known } else { Condition::New })),
+        Err(error) if existed && is_damage(&error) => {
+            let aside = set_aside(path, mark)?;
+            Ok((try_open(path, format)?, Condition::SetAside(aside)))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Opens a file for questions; `None` where there is none.
+pub(super) fn open_file_to_read(
+    path: &Path,
+    format: &Format,
+) -> Result<Option<Connection>, StateError> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    match try_open(path, format) {
+        Err(StateError::Sqlite { error, .. }) if is_read_only(&error) => {
+            open_unchanged(path).map(Some)
+        }
+        other => other.map(Some),
+    }
+}
+
+/// Opens a file on a file system that cannot be written, where nobody changes it.
+fn open_unchanged(path: &Path) -> Result<Connection, StateError> {
+    let escaped =
+        path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    let db = Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags);
+    db.map_err(|error| StateError::Sqlite { path: path.to_owned(), error })
+}
+
+fn try_open(path: &Path, format: &Format) -> Result<Connection, StateError> {
+    let failed = |error| StateError::Sqlite { path: path.to_owned(), error };
+    let mut db = Connection::open(path).map_err(failed)?;
+    prepare(&db, format).map_err(failed)?;
+    let found = version(&db).map_err(failed)?;
+    match missing(found, format) {
+        None => return Err(StateError::Newer { path: path.to_owned(), found }),
+        Some([]) => {}
+        Some(_) => bring_up(&mut db, format).map_err(failed)?,
+    }
+    Ok(db)
+}
+
+fn version(db: &Connection) -> rusqlite::Result<i64> {
+    db.query_row("PRAGMA user_version", [], |row| row.get(0))
+}
+
+/// What a file of that version lacks; `None` where it is newer.
+fn missing(version: i64, format: &Format) -> Option<&[&'static str]> {
+    format.steps.get(usize::try_from(version).ok()?..)
+}
+
+fn prepare(db: &Connection, format: &Format) -> rusqlite::Result<()> {
+    db.busy_timeout(BUSY)?;
+    db.pragma_update(None, "journal_mode", "WAL")?;
+    db.pragma_update(None, "synchronous", format.synchronous)?;
+    db.pragma_update(None, "foreign_keys", true)?;
+    db.set_prepared_statement_cache_capacity(64);
+    let sound: String = db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    if sound == "ok" {
+        return Ok(());
+    }
+    let code = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+    Err(rusqlite::Error::SqliteFailure(code, Some(sound)))
+}
+
+/// Makes the tables that are missing, unless another process does so at this moment.
+fn bring_up(db: &mut Connection, format: &Format) -> rusqlite::Result<()> {
+    transact(db, |db| {
+        for step in missing(version(db)?, format).unwrap_or_default() {
+            db.execute_batch(step)?;
+        }
+        db.pragma_update(None, "user_version", format.steps.len())
+    })
+}
+
+/// Copies a file, consistently, also while another process writes it.
+pub(super) fn copy_file(db: &Connection, target: &Path) -> Result<(), StateError> {
+    let failed = |error| StateError::Sqlite { path: target.to_owned(), error };
+    let mut copy = Connection::open(target).map_err(failed)?;
+    let backup = rusqlite::backup::Backup::new(db, &mut copy).map_err(failed)?;
+    backup.run_to_completion(1024, Duration::ZERO, None).map_err(failed)
+}
+
+/// Runs `work` as a part of the transaction under way.
+fn nested<T>(
+    db: &mut Connection,
+    work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+) -> rusqlite::Result<T> {
+    let savepoint = db.savepoint()?;
+    let result = work(&savepoint)?;
+    savepoint.commit()?;
+    Ok(result)
+}
+
+/// Runs `work` in one transaction that nobody else writes beside.
+pub(super) fn transact<T>(
+    db: &mut Connection,
+    work: impl FnOnce(&rusqlite::Transaction<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<T> {
+    let transaction = db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    let result = work(&transaction)?;
+    transaction.commit()?;
+    Ok(result)
 }
 
 /// Whether SQLite could not write where it stands.

@@ -1,8 +1,5 @@
 //! Tables and their version.
 
-/// Version of the tables (`PRAGMA user_version`).
-pub(super) const VERSION: i64 = 2;
-
 /// What makes a state of each version from one of the version before it; the first makes it
 /// from nothing.
 pub(super) const STEPS: [&str; 2] = [FIRST, SITES];

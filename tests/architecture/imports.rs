@@ -19,10 +19,25 @@ const MODULES: &[(&str, &[&str], &str)] = &[
     ("fetch", &["model", "config", "politeness", "git"], "fetching has no opinion on storage"),
     ("extract", &["model"], "extraction has no file, network, process or clock"),
     ("archive", &["model", "git"], "the archive does not know where pages come from"),
-    ("state", &["model"], "the state keeps what it is told"),
+    (
+        "state",
+        &["model", "politeness"],
+        "the state keeps what it is told; of politeness it knows the plain data of a host",
+    ),
     (
         "run",
-        &["archive", "clock", "config", "discover", "extract", "fetch", "git", "model", "politeness", "state"],
+        &[
+            "archive",
+            "clock",
+            "config",
+            "discover",
+            "extract",
+            "fetch",
+            "git",
+            "model",
+            "politeness",
+            "state",
+        ],
         "the loop is the only place where stages meet, and does not know who looks at it",
     ),
     (
@@ -46,6 +61,8 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ("hyper", &["fetch"], "HTTP is spoken in one place; only its errors are looked at"),
     ("rustls", &["fetch"], "HTTP is spoken in one place"),
     ("tokio", &["fetch"], "only HTTP is asynchronous"),
+    ("tower_layer", &["fetch"], "connections are counted where they are made"),
+    ("tower_service", &["fetch"], "connections are counted where they are made"),
     (
         "flate2",
         &["discover", "fetch"],

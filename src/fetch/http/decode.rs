@@ -68,6 +68,15 @@ pub(super) struct Decoder {
     bounds: Bounds,
 }
 
+/// How much of a body was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// All of it.
+    Whole,
+    /// As much as the limit allows.
+    Beginning,
+}
+
 /// What bounds the bytes that a layer makes.
 #[derive(Clone, Copy)]
 struct Bounds {
@@ -94,6 +103,11 @@ impl Decoder {
         Self { layers, out: Vec::new(), bounds: Bounds { limit, raw: 0 } }
     }
 
+    /// Most bytes that come out.
+    pub(super) fn limit(&self) -> u64 {
+        self.bounds.limit
+    }
+
     /// Most bytes that a body may have as it is sent: what is packed may be a little larger
     /// than what is in it.
     pub(super) fn raw_limit(&self) -> u64 {
@@ -109,14 +123,18 @@ impl Decoder {
     /// Takes the next part of the body.
     pub(super) fn push(&mut self, data: &[u8]) -> Result<(), HttpFailure> {
         self.bounds.raw += data.len() as u64;
-        if self.bounds.raw > self.raw_limit() {
+        // What is not packed is counted as it comes out.
+        if !self.layers.is_empty() && self.bounds.raw > self.raw_limit() {
             return Err(HttpFailure::TooLarge { limit: self.bounds.limit });
         }
         feed(&mut self.layers, data, self.bounds, &mut self.out)
     }
 
-    /// The decoded body, where it is complete.
-    pub(super) fn finish(mut self) -> Result<Vec<u8>, HttpFailure> {
+    /// The decoded body; where all of it was read, it must be complete.
+    pub(super) fn finish(mut self, extent: Extent) -> Result<Vec<u8>, HttpFailure> {
+        if extent == Extent::Beginning {
+            return Ok(self.out);
+        }
         for at in 0..self.layers.len() {
             let rest = self.layers[at].end()?;
             feed(&mut self.layers[at + 1..], &rest, self.bounds, &mut self.out)?;
@@ -135,9 +153,10 @@ fn feed(
         return Ok(());
     }
     let Some((layer, rest)) = layers.split_first_mut() else {
-        bounds.check((out.len() + data.len()) as u64)?;
-        out.extend_from_slice(data);
-        return Ok(());
+        let room = usize::try_from(bounds.limit).unwrap_or(usize::MAX) - out.len();
+        out.extend_from_slice(&data[..data.len().min(room)]);
+        let made = (out.len() + data.len().saturating_sub(room)) as u64;
+        return bounds.check(made);
     };
     let mut made = layer.made;
     let result = layer.take(data, &mut |part| {

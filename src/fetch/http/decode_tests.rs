@@ -5,7 +5,7 @@ use std::io::Write as _;
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 
-use super::{Coding, Decoder, codings};
+use super::{Coding, Decoder, Extent, codings};
 use crate::fetch::http::HttpFailure;
 
 fn gzip(data: &[u8]) -> Vec<u8> {
@@ -25,7 +25,22 @@ fn decode_in(
         assert!(decoder.out.len() as u64 <= limit, "more is held than may be");
         result?;
     }
-    decoder.finish()
+    decoder.finish(Extent::Whole)
+}
+
+#[test]
+fn the_beginning_of_what_is_too_large() {
+    let text: Vec<u8> = (0..90_000_u64).map(|n| u8::try_from(n * n % 251).unwrap()).collect();
+    for (kinds, body, least) in
+        [(&[][..], text.clone(), 60_000), (&[Coding::Gzip], gzip(&text), 60_000 - 16 * 1024)]
+    {
+        let mut decoder = Decoder::new(kinds, 60_000);
+        let result = body.chunks(25_000).try_for_each(|part| decoder.push(part));
+        assert!(matches!(result, Err(HttpFailure::TooLarge { limit: 60_000 })), "{result:?}");
+        let begun = decoder.finish(Extent::Beginning).unwrap();
+        assert!((least..=60_000).contains(&begun.len()), "{}", begun.len());
+        assert!(text.starts_with(&begun));
+    }
 }
 
 fn decode(kinds: &[Coding], body: &[u8]) -> Result<Vec<u8>, HttpFailure> {

@@ -9,7 +9,7 @@ use reqwest::{Certificate, Url};
 
 use super::address::{Allowed, Refused, Resolver, literal};
 use super::failure::HttpFailure;
-use super::{Timeouts, headers};
+use super::{Timeouts, connections, headers};
 use crate::config::NetworkConfig;
 use crate::model::{Bot, ConnectTo, PageUrl, is_global_address};
 
@@ -208,6 +208,7 @@ fn base(
         .connect_timeout(timeouts.connect)
         .pool_max_idle_per_host(1)
         .pool_idle_timeout(KEEP)
+        .connector_layer(connections::Counting)
         .local_address(bot.bind);
     if let Some(path) = &network.ca_file {
         builder = builder.tls_certs_only(certificates(path)?);

@@ -64,6 +64,9 @@ pub enum HttpFailure {
     /// The content coding is unknown, or its data are damaged.
     #[error("the body cannot be decoded: {0}")]
     Encoding(String),
+    /// Whoever asked wants no answer any more.
+    #[error("the request was given up")]
+    GivenUp,
     /// What came is not HTTP/1.1, or not what was asked for.
     #[error("the response is not understood: {0}")]
     Protocol(String),

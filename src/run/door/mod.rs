@@ -1,17 +1,46 @@
 //! The door: every request of the program passes it.
-#![allow(dead_code, unused_variables, clippy::unused_self, reason = "being built")]
+//!
+//! Owns the moment at which a request is made: it waits for the turn of its host, asks
+//! robots.txt first, makes the request, tries again what failed, follows redirects, and notes
+//! how the host was treated. Several threads may use one door at once. Guarantees that
+//!
+//! * no request is made to an origin before its robots.txt was read, at every hop of a
+//!   redirect, and none that it forbids;
+//! * one request at a time goes to a host, whatever its port, and the next begins no sooner
+//!   than pace, Crawl-delay, back-off and Retry-After allow, for all processes that share the
+//!   politeness file. Starts are rounded down and ends up to whole milliseconds, so that no
+//!   gap is shorter than that;
+//! * whatever waits looks at the interrupt, the end of the run's time and `pagelog stop` at
+//!   least each 50 ms;
+//! * a request that was given up, or never left the machine, does not count against a host.
+//!
+//! A host obeys the strictest terms of all configured sources that name it, and of the source
+//! that asks.
 
-use std::marker::PhantomData;
-use std::sync::Arc;
+mod exchange;
+mod hosts;
+mod robots;
+#[cfg(test)]
+mod tests;
+mod ticks;
+mod turn;
+mod visit;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 pub(super) use crate::model::RequestKind;
 
 use super::{Context, RunError};
 use crate::archive::Archive;
-use crate::fetch::http::{Accept, Response};
-use crate::model::{PageUrl, RunId, Source, Timestamp, Validators};
-use crate::politeness::{Access, Reply};
+use crate::fetch::http::{Accept, Response, Transport};
+use crate::model::{PageUrl, PolicyName, RunId, Source, Timestamp, Validators};
+use crate::politeness::{Access, Gate, Reply};
+use crate::state::{Condition, Schedule};
+use hosts::Hosts;
+use robots::Shelf;
+use ticks::Ticks;
 
 /// What is asked for, and for whom.
 pub(super) struct Ask<'q> {
@@ -112,29 +141,76 @@ pub(super) struct HostView {
 
 /// The door of one process on one archive.
 pub(super) struct Door<'a> {
-    context: PhantomData<&'a ()>,
+    context: &'a Context<'a>,
+    run: RunId,
+    deadline: Option<Instant>,
+    ticks: Ticks,
+    hosts: Hosts,
+    desk: Mutex<Desk>,
+    /// Limits over the hosts of all sources with a policy.
+    gates: Mutex<Vec<(PolicyName, Gate)>>,
+    /// Requests under way, by host.
+    under_way: Mutex<HashMap<String, u32>>,
+    shelf: Mutex<Shelf>,
+    /// Made when it is first needed: to prepare connections takes time.
+    transport: Mutex<Option<Arc<Transport>>>,
+}
+
+/// Where turns are given out.
+struct Desk {
+    schedule: Schedule,
+    /// Hosts for which this process has begun its run.
+    begun: HashSet<String>,
+    /// Hosts of which it was told that their Crawl-delay is cut short.
+    told: HashSet<String>,
 }
 
 impl<'a> Door<'a> {
-    /// Opens the door; [`RunId`] 0 stands for requests outside of runs.
+    /// Opens the door; [`RunId`] 0 stands for requests outside of runs. What `pagelog stop`
+    /// was told is forgotten when a run begins.
+    ///
+    /// # Errors
+    /// The politeness file cannot be used.
     pub fn open(
         context: &'a Context<'a>,
         archive: &Archive,
         run: RunId,
         deadline: Option<Instant>,
     ) -> Result<Self, RunError> {
-        Ok(Self { context: PhantomData })
+        let mark = context.clock.now().to_string().replace(':', "");
+        let (mut schedule, condition) = Schedule::open(&archive.politeness_file(), &mark)?;
+        if let Condition::SetAside(aside) = &condition {
+            context.progress.warn(&format!(
+                "the politeness file was damaged; it is kept as {} and begun anew",
+                aside.display()
+            ));
+        }
+        schedule.begin_run(run)?;
+        Ok(Self {
+            context,
+            run,
+            deadline,
+            ticks: Ticks::new(&context.clock),
+            hosts: Hosts::of(context.config),
+            desk: Mutex::new(Desk { schedule, begun: HashSet::new(), told: HashSet::new() }),
+            gates: Mutex::default(),
+            under_way: Mutex::default(),
+            shelf: Mutex::default(),
+            transport: Mutex::default(),
+        })
     }
 
     /// Makes a request when its turn has come, and follows it where it leads.
     ///
     /// # Errors
-    /// Somebody asked to stop, or the politeness file failed.
+    /// Somebody asked to stop, the politeness file failed, or no connection can be made at
+    /// all.
     pub fn get(&self, ask: &Ask<'_>) -> Result<Visit, RunError> {
-        Err(RunError::Interrupted)
+        self.visit(ask)
     }
 
-    /// Lets `work` update a repository on a host, as one request to it.
+    /// Lets `work` update a repository on a host, as one request to it; gives what `work`
+    /// gave beside the reply, or why the host is not asked in this run.
     ///
     /// # Errors
     /// Somebody asked to stop, or the politeness file failed.
@@ -144,19 +220,38 @@ impl<'a> Door<'a> {
         host: &str,
         work: impl FnOnce() -> (Reply, T),
     ) -> Result<Result<T, String>, RunError> {
-        Err(RunError::Interrupted)
+        self.update(source, host, work)
     }
 
     /// How a host stands.
     pub fn host(&self, host: &str) -> HostView {
-        HostView::default()
+        self.view(host)
     }
 
-    /// What robots.txt of an address's origin says; read where that was not done yet.
+    /// What robots.txt of an address's origin says; read where that was not done yet. Where
+    /// it cannot be asked for in this run, it forbids everything, and says why.
     ///
     /// # Errors
-    /// Somebody asked to stop, or the politeness file failed.
+    /// As [`Door::get`].
     pub fn robots(&self, source: &Source, url: &PageUrl) -> Result<Arc<Access>, RunError> {
-        Err(RunError::Interrupted)
+        self.access(source, url)
     }
+
+    /// Forgets what `pagelog stop` was told; for a run that is not counted as one.
+    ///
+    /// # Errors
+    /// The politeness file failed.
+    pub fn forget_stops(&self) -> Result<(), RunError> {
+        Ok(locked(&self.desk).schedule.forget_stops()?)
+    }
+
+    /// Fails where somebody asked to stop.
+    fn check_interrupt(&self) -> Result<(), RunError> {
+        if self.context.interrupt.is_raised() { Err(RunError::Interrupted) } else { Ok(()) }
+    }
+}
+
+/// What a mutex holds. A thread that panicked ends the run; whatever it left is still whole.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

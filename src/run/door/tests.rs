@@ -1,0 +1,1 @@
+//! What passes the door, and when.

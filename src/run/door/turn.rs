@@ -1,0 +1,345 @@
+//! The turn of a host: waiting for it, taking it, giving it back.
+
+use std::thread;
+use std::time::Duration;
+
+use super::hosts::{self, LONGEST_REQUEST, LONGEST_UPDATE};
+use super::{Door, HostView, RequestKind, RunError, locked};
+use crate::model::{Source, Timestamp};
+use crate::politeness::{
+    Ended, Gate, Host, HostState, Limits, Millis, Next, Parked, Policy, Reply, Terms, Turn,
+};
+use crate::state::{Change, Counted, Hold, HostRow, Lease, Tally};
+
+/// How often whatever waits looks whether it is to go on.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// How soon a host that is being asked by somebody else is looked at again, at first.
+const FIRST_LOOK: Duration = Duration::from_millis(1);
+
+const TIME_IS_UP: &str = "the time of this run is up";
+
+const STOPPED: &str = "stopped by `pagelog stop`";
+
+/// Who wants the turn of which host.
+pub(super) struct Claim<'q> {
+    pub source: &'q Source,
+    /// As [`hosts::key`] has it.
+    pub host: &'q str,
+    pub kind: RequestKind,
+    pub terms: Terms,
+}
+
+/// A turn that was taken, and has to be given back.
+pub(super) struct Taken {
+    started: Millis,
+    gap: Option<Millis>,
+    at_once: u32,
+}
+
+/// How a request ended.
+pub(super) struct Done {
+    /// Its answer; `None` where it was given up, or never left the machine.
+    pub reply: Option<Reply>,
+    pub retry_after: Option<Duration>,
+    /// How many retries of the same request it was.
+    pub retries: u32,
+    /// Whether it would fail in the same way if it were made again.
+    pub outlook: Outlook,
+    pub bytes: u64,
+    pub connections: u32,
+}
+
+/// Whether a request that failed is worth another attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outlook {
+    Open,
+    Hopeless,
+}
+
+/// What came of looking for the turn.
+enum Look {
+    Now(Taken),
+    At(Millis),
+    Busy,
+    Deferred(String),
+}
+
+impl Door<'_> {
+    /// Waits for the turn of a host and takes it; in words why it is not to be had in this
+    /// run.
+    pub(super) fn await_turn(&self, claim: &Claim<'_>) -> Result<Result<Taken, String>, RunError> {
+        let mut pause = FIRST_LOOK;
+        loop {
+            self.check_interrupt()?;
+            if self.time_left() == Some(Duration::ZERO) {
+                return Ok(Err(TIME_IS_UP.to_owned()));
+            }
+            match self.look(claim)? {
+                Look::Now(taken) => return Ok(Ok(taken)),
+                Look::Deferred(why) => return Ok(Err(why)),
+                Look::Busy => {
+                    thread::sleep(pause);
+                    pause = (pause * 2).min(LOOK);
+                }
+                Look::At(time) => {
+                    if let Some(why) = self.sleep_until(time, claim)? {
+                        return Ok(Err(why));
+                    }
+                }
+            }
+        }
+    }
+
+    /// What is left of the time of the run.
+    fn time_left(&self) -> Option<Duration> {
+        let now = self.context.clock.monotonic();
+        self.deadline.map(|end| end.saturating_duration_since(now))
+    }
+
+    /// Sleeps until then; or says why that would be in vain.
+    fn sleep_until(&self, time: Millis, claim: &Claim<'_>) -> Result<Option<String>, RunError> {
+        loop {
+            let left = self.ticks.until(time);
+            if self.time_left().is_some_and(|time_left| left >= time_left) {
+                return Ok(Some(TIME_IS_UP.to_owned()));
+            }
+            if left.is_zero() {
+                return Ok(None);
+            }
+            thread::sleep(left.min(LOOK));
+            self.check_interrupt()?;
+            if left > LOOK
+                && locked(&self.desk).schedule.is_stopped((claim.host, &claim.source.id))?
+            {
+                return Ok(Some(STOPPED.to_owned()));
+            }
+        }
+    }
+
+    /// Takes the turn of the gate of the source's policy and of the host, if both are there.
+    fn look(&self, claim: &Claim<'_>) -> Result<Look, RunError> {
+        let policy = Policy::of(claim.source.policy);
+        if policy.overall == Limits::NONE {
+            return self.look_at_host(claim);
+        }
+        let mut gates = locked(&self.gates);
+        let at = gates.iter().position(|(name, _)| *name == policy.name).unwrap_or_else(|| {
+            gates.push((policy.name, Gate::new(policy.overall)));
+            gates.len() - 1
+        });
+        let now = self.ticks.start();
+        match gates[at].1.turn(now) {
+            Turn::Now => {}
+            Turn::Wait(wait) => return Ok(Look::At(after(now, wait))),
+            Turn::Busy | Turn::Parked => return Ok(Look::Busy),
+        }
+        let look = self.look_at_host(claim)?;
+        if let Look::Now(taken) = &look {
+            gates[at].1.begin(taken.started);
+        }
+        Ok(look)
+    }
+
+    fn look_at_host(&self, claim: &Claim<'_>) -> Result<Look, RunError> {
+        let mut desk = locked(&self.desk);
+        let first = !desk.begun.contains(claim.host);
+        let now = self.ticks.start();
+        let (look, begun) =
+            desk.schedule.with_host((claim.host, &claim.source.id), now, |row| {
+                let begun = row.lease != Lease::Held && !row.stopped;
+                let (change, look) = decide(claim, row, (now, first));
+                (change, (look, begun))
+            })?;
+        if first && begun {
+            desk.begun.insert(claim.host.to_owned());
+        }
+        drop(desk);
+        Ok(match look {
+            Look::Now(taken) => {
+                let mut under_way = locked(&self.under_way);
+                let at_once = under_way.entry(claim.host.to_owned()).or_default();
+                *at_once += 1;
+                Look::Now(Taken { at_once: *at_once, ..taken })
+            }
+            other => other,
+        })
+    }
+
+    /// Gives a turn back, and says what becomes of the request.
+    pub(super) fn end_turn(
+        &self,
+        claim: &Claim<'_>,
+        taken: &Taken,
+        done: &Done,
+    ) -> Result<Next, RunError> {
+        if let Some(at_once) = locked(&self.under_way).get_mut(claim.host) {
+            *at_once -= 1;
+        }
+        let now = self.ticks.end();
+        let policy = claim.source.policy;
+        if let Some((_, gate)) = locked(&self.gates).iter_mut().find(|(name, _)| *name == policy) {
+            gate.end(now, taken.started, done.bytes);
+        }
+        let mut desk = locked(&self.desk);
+        let ended = desk.schedule.with_host((claim.host, &claim.source.id), now, |row| {
+            let mut host = Host::new(claim.terms.clone(), row.state);
+            let next = match done.reply {
+                Some(reply) => host.end(now, &done.ended(reply)),
+                None => {
+                    host.abandon(now);
+                    Next::Done
+                }
+            };
+            let state = host.state().clone();
+            let counted = self.count(claim, taken, (done, now, &state));
+            (Some(Change { state, hold: Hold::Ended, counted }), next)
+        });
+        Ok(ended?)
+    }
+
+    /// What is counted of a request; nothing of one that never left the machine.
+    fn count(
+        &self,
+        claim: &Claim<'_>,
+        taken: &Taken,
+        (done, ended, state): (&Done, Millis, &HostState),
+    ) -> Option<Counted> {
+        let never_left = done.reply.is_none() && done.outlook == Outlook::Hopeless;
+        let failed = done.reply.is_some_and(Reply::is_retryable);
+        (!never_left || done.connections > 0).then(|| Counted {
+            run: self.run,
+            kind: claim.kind,
+            tally: Tally {
+                requests: 1,
+                retries: u64::from(done.retries > 0),
+                failures: u64::from(failed),
+                bytes: done.bytes,
+                connections: done.connections.into(),
+            },
+            span: (taken.started, ended),
+            gap: taken.gap,
+            at_once: taken.at_once,
+            pace: claim.terms.pace,
+            crawl_delay: crawl_delay(&claim.terms, state),
+        })
+    }
+
+    /// One update of a repository, as one request.
+    pub(super) fn update<T>(
+        &self,
+        source: &Source,
+        host: &str,
+        work: impl FnOnce() -> (Reply, T),
+    ) -> Result<Result<T, String>, RunError> {
+        let host = hosts::key(host);
+        let terms = self.hosts.terms(&host, source);
+        let claim = Claim { source, host: &host, kind: RequestKind::Git, terms };
+        let taken = match self.await_turn(&claim)? {
+            Ok(taken) => taken,
+            Err(why) => return Ok(Err(why)),
+        };
+        let (reply, result) = work();
+        let reply = Some(reply).filter(|_| !self.context.interrupt.is_raised());
+        let done = Done {
+            reply,
+            retry_after: None,
+            retries: 0,
+            // A fetch is not tried again within a run.
+            outlook: if reply.is_some() { Outlook::Hopeless } else { Outlook::Open },
+            bytes: 0,
+            connections: 0,
+        };
+        self.end_turn(&claim, &taken, &done)?;
+        Ok(Ok(result))
+    }
+
+    /// How a host stands, for whoever decides what to ask next.
+    pub(super) fn view(&self, host: &str) -> HostView {
+        let key = hosts::key(host);
+        let now = self.ticks.start();
+        let desk = locked(&self.desk);
+        let row = match desk.schedule.host(&key, now) {
+            Ok(row) => row,
+            Err(error) => {
+                tracing::warn!(host, %error, "how the host stands cannot be told");
+                return HostView::default();
+            }
+        };
+        let standard = Terms::new(Duration::ZERO, &Policy::of(crate::model::PolicyName::Standard));
+        let terms = self.hosts.named(&key).cloned().unwrap_or(standard);
+        let mut schedule = Host::new(terms, row.state);
+        if !desk.begun.contains(&key) {
+            schedule.begin_run(now);
+        }
+        let parked = schedule.parked().map(|parked| left(&key, parked));
+        HostView {
+            wait: schedule.wait(),
+            next_in: self.ticks.until(schedule.next_at()),
+            parked: if row.stopped { Some(STOPPED.to_owned()) } else { parked },
+        }
+    }
+}
+
+impl Done {
+    fn ended(&self, reply: Reply) -> Ended {
+        let retries = match self.outlook {
+            Outlook::Open => self.retries,
+            Outlook::Hopeless => u32::MAX,
+        };
+        Ended { reply, retry_after: self.retry_after, retries }
+    }
+}
+
+/// Decides about one look at a host; `first` where this process has not begun its run there.
+fn decide(claim: &Claim<'_>, row: HostRow, (now, first): (Millis, bool)) -> (Option<Change>, Look) {
+    if row.stopped {
+        return (None, Look::Deferred(STOPPED.to_owned()));
+    }
+    if row.lease == Lease::Held {
+        return (None, Look::Busy);
+    }
+    let mut host = Host::new(claim.terms.clone(), row.state);
+    host.abandon(now);
+    if first {
+        host.begin_run(now);
+    }
+    let gap = |host: &Host| host.state().ended_at.map(|end| now.saturating_sub(end));
+    let (hold, look) = match host.begin(now) {
+        Turn::Now => {
+            let longest = match claim.kind {
+                RequestKind::Git => LONGEST_UPDATE,
+                _ => LONGEST_REQUEST,
+            };
+            let taken = Taken { started: now, gap: gap(&host), at_once: 0 };
+            (Hold::Until(after(now, longest)), Look::Now(taken))
+        }
+        Turn::Wait(wait) => (Hold::Ended, Look::At(after(now, wait))),
+        Turn::Busy => (Hold::Ended, Look::Busy),
+        Turn::Parked => {
+            let why = host.parked().map(|parked| left(claim.host, parked));
+            (Hold::Ended, Look::Deferred(why.unwrap_or_default()))
+        }
+    };
+    let changed = first || row.lease == Lease::Left || matches!(look, Look::Now(_));
+    let change = changed.then(|| Change { state: host.state().clone(), hold, counted: None });
+    (change, look)
+}
+
+/// Why a host is left for a later run.
+pub(super) fn left(host: &str, parked: &Parked) -> String {
+    let until = parked.until.and_then(|until| Timestamp::from_unix(until.div_euclid(1000)));
+    let until = until.map(|until| format!(", not before {until}")).unwrap_or_default();
+    format!("{host} is left for a later run{until}: {}", parked.reason)
+}
+
+/// The Crawl-delay in force.
+fn crawl_delay(terms: &Terms, state: &HostState) -> Duration {
+    let asked = state.crawl_delays.values().map(|asked| asked.delay).max().unwrap_or_default();
+    terms.crawl_delay_ceiling.map_or(asked, |ceiling| asked.min(ceiling))
+}
+
+fn after(time: Millis, wait: Duration) -> Millis {
+    let wait = wait.as_nanos().div_ceil(1_000_000);
+    time.saturating_add(Millis::try_from(wait).unwrap_or(Millis::MAX))
+}

@@ -1,0 +1,1 @@
+//! The politeness file: what is saved comes back, and two processes share it.
