@@ -121,6 +121,12 @@ impl Archive {
         self.path.join(OWN_FOLDER).join("politeness.sqlite")
     }
 
+    /// The file of answers that no checkpoint holds yet.
+    #[must_use]
+    pub fn spool_file(&self) -> PathBuf {
+        self.path().join(OWN_FOLDER).join("spool.sqlite")
+    }
+
     /// The folder of the caches of upstream repositories.
     #[must_use]
     pub fn upstream_folder(&self) -> PathBuf {

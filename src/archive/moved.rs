@@ -39,8 +39,7 @@ pub fn encode_moved_urls(moved: &[Moved]) -> Vec<u8> {
 }
 
 fn encode(moved: &[Moved], rest: impl Fn(&Moved) -> String) -> Vec<u8> {
-    let by_address: BTreeMap<&PageUrl, &Moved> =
-        moved.iter().map(|row| (&row.from, row)).collect();
+    let by_address: BTreeMap<&PageUrl, &Moved> = moved.iter().map(|row| (&row.from, row)).collect();
     let mut out = HEADER.to_owned();
     for row in by_address.values() {
         // Writing to a string cannot fail.

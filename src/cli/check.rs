@@ -99,11 +99,10 @@ fn plan(source: &Source) -> String {
     match &source.kind {
         SourceKind::Git(git) => git_plan(&mut out, git),
         SourceKind::Site(site) => {
-            out.push_str("  not read by this version: sources of kind git are\n");
             site_plan(&mut out, site);
         }
         SourceKind::Feed(feed) => {
-            out.push_str("  not read by this version: sources of kind git are\n");
+            out.push_str("  not read by this version: sources of kind git and site are\n");
             for address in &feed.feeds {
                 let _ = writeln!(out, "  feed {address}");
             }
@@ -152,4 +151,13 @@ fn site_plan(out: &mut String, site: &Site) {
     let pace = humantime::format_duration(site.pace);
     let _ =
         writeln!(out, "  at least {pace} between two requests, links up to {} steps", site.depth);
+    let not_yet = [
+        ("documents", !site.documents.is_empty()),
+        ("render", site.render),
+        ("click", !site.click.is_empty()),
+        ("max_files", site.max_files.is_some()),
+    ];
+    for (key, _) in not_yet.iter().filter(|(_, given)| *given) {
+        let _ = writeln!(out, "  `{key}` is without effect in this version");
+    }
 }

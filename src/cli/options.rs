@@ -134,6 +134,9 @@ pub(crate) struct RunArguments {
     /// End after this time (12h, 30m), with a commit of what was read
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub budget: Option<Duration>,
+    /// Let many pages of this source leave at once
+    #[arg(long, value_name = "SOURCE")]
+    pub accept_removals: Vec<String>,
     /// Read, and tell what would change, but commit nothing
     #[arg(long)]
     pub dry_run: bool,

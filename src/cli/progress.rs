@@ -4,7 +4,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::output::Output;
 use crate::model::SourceId;
-use crate::run::Progress;
+use crate::run::{HostProgress, Progress};
 
 /// Progress of a run.
 pub(crate) struct Teller<'a> {
@@ -49,6 +49,15 @@ impl Progress for Teller<'_> {
             bar.set_length(total as u64);
             bar.set_position(done as u64);
         }
+    }
+
+    fn hosts(&self, hosts: &[HostProgress]) {
+        let Some(bar) = &self.bar else { return };
+        let (done, waiting) = hosts
+            .iter()
+            .fold((0, 0), |(done, waiting), host| (done + host.done, waiting + host.waiting));
+        bar.set_length(done + waiting);
+        bar.set_position(done);
     }
 
     fn warn(&self, message: &str) {

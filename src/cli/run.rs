@@ -31,6 +31,7 @@ pub(crate) fn run(
         sources: arguments.sources.clone(),
         due: if arguments.due { DueRule::Due } else { DueRule::All },
         budget: arguments.budget,
+        accept_removals: arguments.accept_removals.clone(),
         effect: if arguments.dry_run { Effect::DryRun } else { Effect::Commit },
     };
     let result = run_once(&context, &request);

@@ -38,7 +38,7 @@ pub(super) fn finish(mut pass: Pass<'_>, effect: Effect) -> Result<Report, RunEr
         private_message: &private,
     };
     if let Err(error) = pass.check_interrupt() {
-        pass.abandon();
+        pass.leave();
         return Err(error);
     }
     tracing::info!(kind = ?pass.kind, "committing");
@@ -47,6 +47,7 @@ pub(super) fn finish(mut pass: Pass<'_>, effect: Effect) -> Result<Report, RunEr
         let moves = writer.finish(&new)?;
         let locks_since = archive.ref_locks().is_empty().then(|| context.clock.machine());
         state.record_intent(run, (&tips(&moves.new), locks_since), &learnt)?;
+        state.end_crawl()?;
         tracing::info!("objects and intent are on disk");
         move_refs(archive, state, (run, &moves))?;
         record.tips = tips(&moves.new);
@@ -59,7 +60,13 @@ pub(super) fn finish(mut pass: Pass<'_>, effect: Effect) -> Result<Report, RunEr
         }
         Ok(moves)
     };
-    let moves = committed()?;
+    let moves = committed();
+    if moves.is_err()
+        && let Err(error) = state.roll_back_crawl()
+    {
+        tracing::warn!(%error, "the crawl was not put back to its last checkpoint");
+    }
+    let moves = moves?;
     for (cache, commit) in caches {
         if let Err(error) = context.git.keep_archived(&cache, &commit) {
             tracing::warn!(%error, "the cache could not be told what is archived");

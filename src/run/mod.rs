@@ -18,11 +18,12 @@ mod maintain;
 mod pass;
 mod recover;
 mod report;
+mod site;
 
 use std::collections::HashSet;
 use std::time::Duration;
 
-pub use pass::Progress;
+pub use pass::{HostProgress, Progress};
 pub use recover::{accept_refs, state_faults};
 pub use report::{Report, SourceReport};
 
@@ -33,8 +34,10 @@ use crate::fetch::http::ClientError;
 use crate::git::{Git, GitError, Interrupt};
 use crate::model::{RunId, RunKind, Source, SourceId, SourceKind, Timestamp, Visibility};
 use crate::state::{Condition, State, StateError};
+use crate::state::{Crawl, Spool};
 use door::Door;
 use pass::Pass;
+use site::Beginning;
 
 /// What a run needs from outside.
 pub struct Context<'a> {
@@ -61,6 +64,8 @@ pub struct Request {
     pub budget: Option<Duration>,
     /// Whether anything is written.
     pub effect: Effect,
+    /// Sources of which suspiciously many pages may leave at once.
+    pub accept_removals: Vec<String>,
 }
 
 /// Which of the asked sources are read.
@@ -117,6 +122,12 @@ impl From<GitError> for RunError {
     }
 }
 
+/// Seconds after its start for which a run can be gone on with.
+const CRAWL_LIFE: i64 = 24 * 3600;
+
+/// Seconds by which the clocks of two runs may differ.
+const CLOCK_ERROR: i64 = 3600;
+
 /// Opens the archive of a configuration; makes it where there is none.
 ///
 /// # Errors
@@ -135,6 +146,9 @@ pub fn open_or_init(config: &Config, git: &Git) -> Result<Archive, RunError> {
 /// Nothing was committed.
 pub fn run(context: &Context<'_>, request: &Request) -> Result<Option<Report>, RunError> {
     let selected = select(context.config, &request.sources)?;
+    for id in &request.accept_removals {
+        context.config.source(id).ok_or_else(|| RunError::UnknownSource(id.clone()))?;
+    }
     context.git.check_version()?;
     let archive = open_or_init(context.config, &context.git)?;
     let started = context.clock.now();
@@ -152,23 +166,83 @@ pub fn run(context: &Context<'_>, request: &Request) -> Result<Option<Report>, R
     if due.is_empty() && request.due == DueRule::Due {
         return Ok(None);
     }
+    let open = open_crawl(context, (&archive, &mut state), (&due, request), started)?;
     let mut guard = guard(context.config, &state)?;
-    if request.effect == Effect::Commit {
+    if request.effect == Effect::Commit && open.is_none() {
         if maintain::move_stored_pages(context, (&archive, &mut state), &guard, started)? {
             guard = self::guard(context.config, &state)?;
         }
         maintain::convert_again(context, (&archive, &mut state), &due, (&mut guard, started))?;
     }
-    let mut pass =
-        Pass::begin(context, (&archive, &mut state), RunKind::Read, (started, request.effect))?;
-    let result = read_sources(&mut pass, &due, &mut guard, request);
+    let parts = (&archive, &mut state);
+    let mut pass = if let Some(open) = &open {
+        Pass::resume(context, parts, (open.run, open.started))?
+    } else {
+        Pass::begin(context, parts, RunKind::Read, (started, request.effect))?
+    };
+    pass.limit(request.budget);
+    let beginning = if open.is_some() { Beginning::Resumed } else { Beginning::Anew };
+    let result = read_sources(&mut pass, &due, (&mut guard, &beginning), request);
+    let report = end(pass, result, request.effect)?;
+    Spool::remove(&archive.spool_file());
+    Ok(Some(report))
+}
+
+/// Commits a pass that came to its end. One that failed is forgotten, unless the next run
+/// can go on with it.
+fn end(pass: Pass<'_>, result: Result<(), RunError>, effect: Effect) -> Result<Report, RunError> {
     match result {
-        Ok(()) => commit::finish(pass, request.effect).map(Some),
+        Ok(()) => commit::finish(pass, effect),
         Err(error) => {
-            pass.abandon();
+            pass.leave();
             Err(error)
         }
     }
+}
+
+/// The crawl that this run goes on with, which an earlier one left. What one has that this
+/// run does not go on with is committed first, under its own date.
+fn open_crawl(
+    context: &Context<'_>,
+    (archive, state): (&Archive, &mut State),
+    (due, request): (&[&Source], &Request),
+    now: Timestamp,
+) -> Result<Option<Crawl>, RunError> {
+    let Some(open) = state.open_crawl()? else { return Ok(None) };
+    if request.effect == Effect::DryRun {
+        return Ok(None);
+    }
+    if state
+        .run(open.run)?
+        .is_none_or(|run| run.old != pass::tips(&archive.heads().unwrap_or_default()))
+    {
+        // It began on top of other commits than those that are there.
+        state.drop_crawl()?;
+        state.abandon_run(open.run)?;
+        return Ok(None);
+    }
+    let age = now.unix() - open.started.unix();
+    let fresh = (-CLOCK_ERROR..CRAWL_LIFE).contains(&age);
+    if fresh && site::goes_on(&open, context.config, due, request.effect) {
+        context.progress.warn(&format!("going on with the run of {}", open.started));
+        return Ok(Some(open));
+    }
+    context.progress.warn(&format!(
+        "the run of {} did not come to its end; what it has is committed first",
+        open.started
+    ));
+    let ids: Vec<&Source> =
+        open.sources.iter().filter_map(|id| context.config.source(id)).collect();
+    let mut pass = Pass::resume(context, (archive, state), (open.run, open.started))?;
+    pass.limit(Some(Duration::ZERO));
+    let mut guard = guard(context.config, pass.state)?;
+    let ids_left: Vec<&SourceId> = ids.iter().map(|source| &source.id).collect();
+    pass.state.keep_drafts_of(&ids_left)?;
+    let beginning = Beginning::Resumed;
+    let result = read_sources(&mut pass, &ids, (&mut guard, &beginning), &Request::default());
+    end(pass, result, Effect::Commit)?;
+    Spool::remove(&archive.spool_file());
+    Ok(None)
 }
 
 /// The sources that were asked for, in order of the configuration.
@@ -219,15 +293,14 @@ fn guard(config: &Config, state: &State) -> Result<LeakGuard, RunError> {
     Ok(guard)
 }
 
-/// Reads the sources, private ones first: what is public is then compared with all that
-/// is private.
+/// Reads the sources: repositories first, private ones before public ones, which are then
+/// compared with all that is private; then the sites, side by side.
 fn read_sources(
     pass: &mut Pass<'_>,
     due: &[&Source],
-    guard: &mut LeakGuard,
+    (guard, beginning): (&mut LeakGuard, &Beginning),
     request: &Request,
 ) -> Result<(), RunError> {
-    pass.limit(request.budget);
     let run = pass.run.unwrap_or(RunId(0));
     let door = Door::open(pass.context, pass.archive, run, pass.deadline)?;
     if request.effect == Effect::DryRun {
@@ -237,15 +310,14 @@ fn read_sources(
     for source in of(Visibility::Private).chain(of(Visibility::Public)) {
         match &source.kind {
             SourceKind::Git(git) => git::read_source((pass, &door), (source, git), guard)?,
-            other => {
+            SourceKind::Site(_) => {}
+            SourceKind::Feed(_) => {
                 let mut report = SourceReport::new(source.id.clone());
-                let kind = other.name();
-                report.fail(format!(
-                    "this version reads sources of kind git; kind {kind} is left alone"
-                ));
+                let why = "this version reads sources of kind git and site; feeds are left alone";
+                report.fail(why.to_owned());
                 pass.report(report);
             }
         }
     }
-    Ok(())
+    site::read_sites((pass, &door), due, (guard, beginning), &request.accept_removals)
 }

@@ -17,8 +17,25 @@ pub trait Progress: Sync {
     fn stage(&self, source: &SourceId, what: &str);
     /// So many of so many documents of the stage are done.
     fn advance(&self, done: usize, total: usize);
+    /// How the hosts stand that sites are read from.
+    fn hosts(&self, hosts: &[HostProgress]);
     /// Something that a person should know at once.
     fn warn(&self, message: &str);
+}
+
+/// How the reading from one host goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostProgress {
+    /// The host.
+    pub host: String,
+    /// Addresses that were dealt with.
+    pub done: u64,
+    /// Addresses that wait, as far as they are known.
+    pub waiting: u64,
+    /// Least time from the end of a request to the start of the next.
+    pub pace: Duration,
+    /// Why it is left for a later run, where it is.
+    pub left_alone: Option<String>,
 }
 
 /// Everything that a pass gathers until it commits.
@@ -71,6 +88,17 @@ impl<'a> Pass<'a> {
         })
     }
 
+    /// Goes on with a pass that another process began.
+    pub fn resume(
+        context: &'a Context<'a>,
+        (archive, state): (&'a Archive, &'a mut State),
+        (run, started): (RunId, Timestamp),
+    ) -> Result<Self, RunError> {
+        let kind = RunKind::Read;
+        let pass = Self::begin(context, (archive, state), kind, (started, Effect::DryRun))?;
+        Ok(Self { run: Some(run), ..pass })
+    }
+
     /// Sets the longest time of the pass; the configuration's where `None`.
     pub fn limit(&mut self, budget: Option<Duration>) {
         let budget = budget.unwrap_or(self.context.config.run.budget);
@@ -86,6 +114,18 @@ impl<'a> Pass<'a> {
     pub fn time_left(&self) -> Duration {
         let now = self.context.clock.monotonic();
         self.deadline.map_or(Duration::MAX, |end| end.saturating_duration_since(now))
+    }
+
+    /// Leaves the pass without a commit: it is forgotten, unless the next run can go on with
+    /// it. Should the state fail as well, the next run forgets it.
+    pub fn leave(self) {
+        if let Err(error) = self.state.roll_back_crawl() {
+            tracing::warn!(%error, "the crawl was not put back to its last checkpoint");
+        }
+        match self.state.open_crawl() {
+            Ok(Some(open)) if self.run == Some(open.run) => {}
+            _ => self.abandon(),
+        }
     }
 
     /// Forgets the pass. Should the state fail as well, the next run forgets it.
@@ -140,7 +180,7 @@ impl<'a> Pass<'a> {
     }
 
     /// Warns of a new page whose path differs from another's in capitals only.
-    fn case_note(&mut self, entry: &PageEntry) -> Result<Option<Note>, RunError> {
+    pub fn case_note(&mut self, entry: &PageEntry) -> Result<Option<Note>, RunError> {
         if self.archive.case() == CaseRule::Portable {
             return Ok(None);
         }

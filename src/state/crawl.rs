@@ -126,13 +126,21 @@ impl State {
         })
     }
 
-    /// Puts a URL into the queue, or in front of where it waits.
+    /// Puts a URL into the queue, or to another place in it; tells whether it was in none.
+    /// One that is being read stays where it is.
     ///
     /// # Errors
     /// The state cannot be written.
-    pub fn enqueue(&mut self, id: UrlId, place: &Place<'_>) -> Result<(), StateError> {
+    pub fn enqueue(&mut self, id: UrlId, place: &Place<'_>) -> Result<bool, StateError> {
         let write = || {
-            self.db.prepare_cached("DELETE FROM queue WHERE url = ?")?.execute([id.0])?;
+            let mut find = self.db.prepare_cached("SELECT taken FROM queue WHERE url = ?")?;
+            let taken: Option<bool> = find.query_row([id.0], |row| row.get(0)).optional()?;
+            if taken == Some(true) {
+                return Ok(false);
+            }
+            if taken == Some(false) {
+                self.db.prepare_cached("DELETE FROM queue WHERE url = ?")?.execute([id.0])?;
+            }
             let sql = "INSERT INTO queue (host, source, class, rank, url, hops) \
                        VALUES (?, ?, ?, ?, ?, ?)";
             let source = place.source.as_str();
@@ -143,13 +151,14 @@ impl State {
                 place.rank,
                 id.0,
                 place.hops
-            ])
+            ])?;
+            Ok(taken.is_none())
         };
-        write().map(drop).map_err(|error| self.error(error))
+        write().map_err(|error| self.error(error))
     }
 
-    /// Takes the next URL of a source on a host, with the permanent redirects on the way to
-    /// it. It stays in the queue until it is drafted.
+    /// Takes the next URL of a source on a host, with its class and the permanent redirects
+    /// on the way to it. It stays in the queue until it is drafted.
     ///
     /// # Errors
     /// The state cannot be written.
@@ -157,18 +166,18 @@ impl State {
         &mut self,
         host: &str,
         source: &SourceId,
-    ) -> Result<Option<(UrlId, u8)>, StateError> {
+    ) -> Result<Option<(UrlId, u8, u8)>, StateError> {
         let take = || {
-            let sql = "SELECT url, hops FROM queue WHERE host = ? AND source = ? AND taken = 0 \
+            let sql = "SELECT url, class, hops FROM queue WHERE host = ? AND source = ? AND taken = 0 \
                        ORDER BY class, rank, url LIMIT 1";
             let row = self
                 .db
                 .prepare_cached(sql)?
                 .query_row([host, source.as_str()], |row| {
-                    Ok((UrlId(row.get(0)?), row.get::<_, u8>(1)?))
+                    Ok((UrlId(row.get(0)?), row.get(1)?, row.get(2)?))
                 })
                 .optional()?;
-            if let Some((id, _)) = row {
+            if let Some((id, _, _)) = row {
                 self.db
                     .prepare_cached("UPDATE queue SET taken = 1 WHERE url = ?")?
                     .execute([id.0])?;
@@ -176,6 +185,16 @@ impl State {
             Ok(row)
         };
         take().map_err(|error| self.error(error))
+    }
+
+    /// How many URLs of the first class wait for a source.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn waiting_first(&self, source: &SourceId) -> Result<u64, StateError> {
+        let sql = "SELECT count(*) FROM queue WHERE source = ? AND class = 0";
+        let count = self.db.query_row(sql, [source.as_str()], |row| row.get::<_, i64>(0));
+        count.map(i64::cast_unsigned).map_err(|error| self.error(error))
     }
 
     /// How many URLs wait, by host and source.

@@ -6,7 +6,7 @@ use super::ledger::record_for;
 use super::pages::{decode_sketch, encode_sketch};
 use super::visits::{UrlId, VISIT, Visit};
 use super::{State, StateError};
-use crate::model::{Counts, Outcome, OutcomeKind, RunId, SourceId};
+use crate::model::{Counts, Outcome, OutcomeKind, RunId, SourceId, Timestamp};
 
 /// What happens to the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +92,43 @@ impl State {
         store(&self.db, id, draft).map_err(|error| self.error(error))
     }
 
+    /// Forgets what was learnt of a URL: it is read again.
+    ///
+    /// # Errors
+    /// The state cannot be written.
+    pub fn forget_draft(&mut self, id: UrlId) -> Result<(), StateError> {
+        let done = self.db.execute("DELETE FROM draft WHERE url = ?", [id.0]);
+        done.map(drop).map_err(|error| self.error(error))
+    }
+
+    /// Forgets what was learnt of the URLs of all other sources than these.
+    ///
+    /// # Errors
+    /// The state cannot be written.
+    pub fn keep_drafts_of(&mut self, sources: &[&SourceId]) -> Result<(), StateError> {
+        let ids: Vec<&str> = sources.iter().map(|id| id.as_str()).collect();
+        let ids = format!(" {} ", ids.join(" "));
+        let others = "SELECT id FROM url WHERE instr(?, ' ' || source || ' ') = 0";
+        let write = || {
+            for table in ["draft", "queue"] {
+                self.db.execute(&format!("DELETE FROM {table} WHERE url IN ({others})"), [&ids])?;
+            }
+            Ok(())
+        };
+        write().map_err(|error| self.error(error))
+    }
+
+    /// The URL whose page the open run puts at a place.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn drafted_at(&self, source: &SourceId, path: &str) -> Result<Option<UrlId>, StateError> {
+        let sql = "SELECT draft.url FROM draft JOIN url ON url.id = draft.url \
+                   WHERE url.source = ? AND path = ?";
+        let found = self.db.query_row(sql, [source.as_str(), path], |row| row.get(0)).optional();
+        found.map(|id| id.map(UrlId)).map_err(|error| self.error(error))
+    }
+
     /// Pages that the open run put for a source, behind `after`, at most `most`.
     ///
     /// # Errors
@@ -107,7 +144,8 @@ impl State {
                        FROM draft JOIN url ON url.id = draft.url WHERE url.source = ? \
                        AND page IS NOT NULL AND draft.url > ? ORDER BY draft.url LIMIT ?";
             let mut statement = self.db.prepare(sql)?;
-            let rows = statement.query_map(params![source.as_str(), after.0, most], drafted_page)?;
+            let rows =
+                statement.query_map(params![source.as_str(), after.0, most], drafted_page)?;
             rows.collect::<rusqlite::Result<_>>()
         };
         query().map_err(|error| self.error(error))
@@ -234,14 +272,15 @@ impl State {
     pub fn drafted_moves(
         &self,
         source: &SourceId,
+        started: Timestamp,
     ) -> Result<Vec<(String, String, u16, i64)>, StateError> {
         let query = || {
             let sql = "SELECT url.url, moved_to, moved_status, moved_since FROM draft \
                        JOIN url ON url.id = draft.url WHERE url.source = ? \
-                       AND draft.outcome = 'moved' AND draft.moved_since < draft.looked \
+                       AND draft.outcome = 'moved' AND draft.moved_since < ? \
                        AND draft.stored = 0 ORDER BY url.url";
             let mut statement = self.db.prepare(sql)?;
-            let rows = statement.query_map([source.as_str()], |row| {
+            let rows = statement.query_map(params![source.as_str(), started.unix()], |row| {
                 Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
             })?;
             rows.collect::<rusqlite::Result<_>>()
@@ -302,7 +341,7 @@ fn store(db: &Connection, id: UrlId, draft: &Draft) -> rusqlite::Result<()> {
             visit.and_then(|visit| visit.validators.last_modified.as_ref()),
             visit.map(|visit| visit.followed),
             visit.map(|visit| visit.text),
-            visit.and_then(|visit| visit.gone_since).map(|time| time.unix()),
+            visit.and_then(|visit| visit.gone_since).map(Timestamp::unix),
             moved.map(|moved| &moved.to),
             moved.map(|moved| moved.status),
             moved.map(|moved| moved.since.unix()),

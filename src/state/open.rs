@@ -173,7 +173,8 @@ fn bring_up(db: &mut Connection, format: &Format) -> rusqlite::Result<()> {
         for step in missing(version(db)?, format).unwrap_or_default() {
             db.execute_batch(step)?;
         }
-        db.pragma_update(None, "user_version", format.steps.len())
+        let version = i64::try_from(format.steps.len()).unwrap_or(i64::MAX);
+        db.pragma_update(None, "user_version", version)
     })
 }
 

@@ -92,6 +92,16 @@ impl State {
         query().map_err(|error| self.error(error))
     }
 
+    /// How many pages a source has.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn page_count(&self, source: &SourceId) -> Result<u64, StateError> {
+        let sql = "SELECT count(*) FROM page WHERE source = ?";
+        let count = self.db.query_row(sql, [source.as_str()], |row| row.get::<_, i64>(0));
+        count.map(i64::cast_unsigned).map_err(|error| self.error(error))
+    }
+
     /// Source, URL and sketch of every private page.
     ///
     /// # Errors

@@ -218,6 +218,15 @@ impl State {
         row.map_err(|error| self.error(error))
     }
 
+    /// A run.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn run(&self, id: RunId) -> Result<Option<RunRow>, StateError> {
+        let row = self.db.query_row(&format!("{SELECT} WHERE id = ?"), [id.0], run_row);
+        row.optional().map_err(|error| self.error(error))
+    }
+
     /// The newest runs, newest first.
     ///
     /// # Errors

@@ -154,11 +154,9 @@ impl Spool {
         Ok(())
     }
 
-    /// Removes the file.
-    pub fn discard(self) {
-        let Self { path, db, .. } = self;
-        drop(db);
-        remove(&path);
+    /// Removes the file of a spool that nobody has open.
+    pub fn remove(path: &Path) {
+        remove(path);
     }
 
     fn error(&self, error: rusqlite::Error) -> StateError {
@@ -250,7 +248,8 @@ mod tests {
         drop(spool);
         let other = Spool::open(&path, RunId(8)).unwrap();
         assert_eq!(other.next(0).unwrap(), None);
-        other.discard();
+        drop(other);
+        Spool::remove(&path);
         assert!(fs::read_dir(folder.path()).unwrap().next().is_none());
     }
 

@@ -108,6 +108,19 @@ impl State {
         })
     }
 
+    /// URLs of a source that were taken down; `*` is the whole source.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn denied_urls(&self, source: &SourceId) -> Result<Vec<String>, StateError> {
+        let query = || {
+            let mut statement = self.db.prepare("SELECT url FROM denied WHERE source = ?")?;
+            let rows = statement.query_map([source.as_str()], |row| row.get(0))?;
+            rows.collect::<rusqlite::Result<_>>()
+        };
+        query().map_err(|error| self.error(error))
+    }
+
     /// When a URL of a source was taken down; `None` where it was not.
     ///
     /// # Errors

@@ -245,7 +245,8 @@ impl State {
         most: u32,
     ) -> Result<Vec<SiteUrl>, StateError> {
         let query = || {
-            let sql = select("WHERE known.sitemap = ? AND known.url > ? ORDER BY known.url LIMIT ?");
+            let sql =
+                select("WHERE known.sitemap = ? AND known.url > ? ORDER BY known.url LIMIT ?");
             let mut statement = self.db.prepare_cached(&sql)?;
             let rows = statement.query_map(params![sitemap.0, after.0, most], site_url)?;
             rows.collect::<rusqlite::Result<_>>()
@@ -294,6 +295,16 @@ impl State {
     /// The state cannot be written.
     pub fn update_known(&mut self, id: UrlId, known: &Known) -> Result<(), StateError> {
         store_known(&self.db, id.0, known).map_err(|error| self.error(error))
+    }
+
+    /// The source that a URL belongs to.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn source_of(&self, id: UrlId) -> Result<Option<String>, StateError> {
+        let sql = "SELECT source FROM url WHERE id = ?";
+        let found = self.db.query_row(sql, [id.0], |row| row.get(0)).optional();
+        found.map_err(|error| self.error(error))
     }
 
     /// How many pages of a site are known, and how many of these were ever read.

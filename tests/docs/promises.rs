@@ -105,10 +105,9 @@ fn a_moved_ref_stops_the_run_until_it_is_accepted() {
 
 #[test]
 fn kinds_that_are_not_read_yet_are_left_alone() {
-    let site = "[[source]]\nid = \"site\"\nkind = \"site\"\nlicence = \"CC-BY-4.0\"\n\
-                publish = true\nhosts = [\"docs.example.org\"]\npaths = [\"/\"]\n\
-                start = [\"https://docs.example.org/\"]\n";
-    let world = World::new(site);
+    let feed = "[[source]]\nid = \"news\"\nkind = \"feed\"\nlicence = \"CC-BY-4.0\"\n\
+                publish = true\nfeeds = [\"https://news.example.org/rss\"]\n";
+    let world = World::new(feed);
     let outcome = world.pagelog(&["run"]).exits(3);
     assert!(outcome.stderr.contains("left alone"), "{}", outcome.stderr);
     assert_eq!(world.git(&["rev-list", "--count", "refs/heads/main"]).ok(), "1\n");

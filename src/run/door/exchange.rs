@@ -35,7 +35,7 @@ impl Door<'_> {
                 Ok(taken) => taken,
                 Err(why) => return Ok(Got::Deferred(why)),
             };
-            let give_up = || self.context.interrupt.is_raised();
+            let give_up = || self.is_closed();
             let exchange = transport.get(request, &give_up);
             let done = self.judge(&exchange, retries);
             let next = self.end_turn(&claim, &taken, &done)?;

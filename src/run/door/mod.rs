@@ -27,6 +27,7 @@ mod turn;
 mod visit;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -154,6 +155,7 @@ pub(super) struct Door<'a> {
     shelf: Mutex<Shelf>,
     /// Made when it is first needed: to prepare connections takes time.
     transport: Mutex<Option<Arc<Transport>>>,
+    closed: AtomicBool,
 }
 
 /// Where turns are given out.
@@ -197,6 +199,7 @@ impl<'a> Door<'a> {
             under_way: Mutex::default(),
             shelf: Mutex::default(),
             transport: Mutex::default(),
+            closed: AtomicBool::new(false),
         })
     }
 
@@ -245,9 +248,19 @@ impl<'a> Door<'a> {
         Ok(locked(&self.desk).schedule.forget_stops()?)
     }
 
+    /// Makes no further request: whoever waits is told that somebody asked to stop.
+    pub fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether no further request is to be made.
+    fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst) || self.context.interrupt.is_raised()
+    }
+
     /// Fails where somebody asked to stop.
     fn check_interrupt(&self) -> Result<(), RunError> {
-        if self.context.interrupt.is_raised() { Err(RunError::Interrupted) } else { Ok(()) }
+        if self.is_closed() { Err(RunError::Interrupted) } else { Ok(()) }
     }
 }
 

@@ -184,12 +184,11 @@ impl Door<'_> {
         let mut desk = locked(&self.desk);
         let ended = desk.schedule.with_host((claim.host, &claim.source.id), now, |row| {
             let mut host = Host::new(claim.terms.clone(), row.state);
-            let next = match done.reply {
-                Some(reply) => host.end(now, &done.ended(reply)),
-                None => {
-                    host.abandon(now);
-                    Next::Done
-                }
+            let next = if let Some(reply) = done.reply {
+                host.end(now, &done.ended(reply))
+            } else {
+                host.abandon(now);
+                Next::Done
             };
             let state = host.state().clone();
             let counted = self.count(claim, taken, (done, now, &state));

@@ -1,0 +1,328 @@
+//! The loop over what is asked for and what comes.
+
+use std::collections::HashMap;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender};
+use std::time::{Duration, Instant};
+
+use super::convert::{Event, Task};
+use super::lanes::Lanes;
+use super::number;
+use super::plan::{Form, Plan, looks_like_sitemap};
+use super::receive::{Held, Job, Named, Received};
+use crate::discover::frontier::Allowance;
+use crate::model::{OutcomeKind, PageUrl};
+use crate::run::RunError;
+use crate::run::door::Door;
+use crate::run::pass::{HostProgress, Pass};
+use crate::state::{SiteUrl, Spool, UrlId, UrlKind};
+
+/// Time after which a checkpoint is made.
+const CHECKPOINT_AFTER: Duration = Duration::from_mins(5);
+
+/// Bytes of answers after which a checkpoint is made.
+const CHECKPOINT_BYTES: u64 = 512 << 20;
+
+/// How often the loop looks at what is not an event.
+const TICK: Duration = Duration::from_millis(50);
+
+/// How often somebody is told how it goes.
+const TELL: Duration = Duration::from_millis(250);
+
+/// How far the URLs that are known of a site were looked through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Round {
+    /// Its starts are being read.
+    Starts,
+    /// Those up to that number.
+    At(UrlId),
+    Over,
+}
+
+/// What a site has come to.
+pub(super) struct Progress {
+    pub round: Round,
+    /// Starts and sitemaps that are read before anything else.
+    pub first: u64,
+    /// Pages that are known to be as they were, without being asked for.
+    pub unchanged: u64,
+    pub allowance: Allowance,
+    /// Sitemaps that were met.
+    pub sitemaps: u64,
+    /// What could not be read.
+    pub trouble: Vec<String>,
+    pub notes: Vec<(String, crate::model::Note)>,
+    /// Answers of any kind.
+    pub answers: u64,
+}
+
+/// What is left when the loop is over.
+pub(super) struct Crawled {
+    pub sites: Vec<Progress>,
+    /// Hosts by site on which something is left, and why.
+    pub left: Vec<(String, usize, Option<String>)>,
+}
+
+/// The loop.
+pub(super) struct Crawl<'c, 'a> {
+    pub pass: &'c mut Pass<'a>,
+    pub plans: &'c [Plan<'c>],
+    pub held: &'c Held,
+    pub lanes: Lanes<'c>,
+    pub sites: Vec<Progress>,
+    /// Depth at which each URL was offered, by its fingerprint.
+    pub seen: HashMap<u64, u8>,
+    checkpoint: Instant,
+    told: Instant,
+}
+
+impl<'c, 'a> Crawl<'c, 'a> {
+    pub fn new(
+        pass: &'c mut Pass<'a>,
+        plans: &'c [Plan<'c>],
+        held: &'c Held,
+        start: &'c dyn Fn(&str) -> Sender<Job>,
+    ) -> Self {
+        let progress = |plan: &Plan<'_>| Progress {
+            round: Round::Starts,
+            first: 0,
+            unchanged: 0,
+            allowance: Allowance::new(plan.site.max_pages, 0),
+            sitemaps: 0,
+            trouble: Vec::new(),
+            notes: Vec::new(),
+            answers: 0,
+        };
+        let now = pass.context.clock.monotonic();
+        Self {
+            pass,
+            plans,
+            held,
+            lanes: Lanes::new(start),
+            sites: plans.iter().map(progress).collect(),
+            seen: HashMap::new(),
+            checkpoint: now,
+            told: now,
+        }
+    }
+
+    pub fn into_crawled(self) -> Crawled {
+        Crawled { left: self.lanes.left(), sites: self.sites }
+    }
+
+    /// Runs until nothing is left to be asked for, the time is up, or somebody asks to stop.
+    pub fn run(
+        &mut self,
+        resumed: bool,
+        (door, events): (&Door<'_>, &Receiver<Event>),
+        tasks: &SyncSender<Task>,
+    ) -> Result<(), RunError> {
+        for plan in self.plans {
+            self.pass.context.progress.stage(&plan.source.id, "reading");
+        }
+        if resumed {
+            for plan in self.plans {
+                super::finish::restore_pages(self.pass, plan)?;
+            }
+            self.replay(events, tasks)?;
+            self.recall()?;
+        }
+        if !self.pass.is_over() {
+            self.offer_starts()?;
+        }
+        loop {
+            if self.pass.context.interrupt.is_raised() {
+                return self.interrupted(events);
+            }
+            let over = self.pass.is_over();
+            if !over {
+                self.look_around()?;
+                self.hand_out()?;
+            }
+            let idle = self.lanes.outstanding() == 0;
+            if idle && (over || self.is_through()) {
+                return Ok(());
+            }
+            match events.recv_timeout(TICK) {
+                Ok(event) => self.settle(event)?,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(RunError::Interrupted),
+            }
+            self.tell(door);
+            if self.wants_checkpoint() {
+                self.checkpoint(events)?;
+            }
+        }
+    }
+
+    /// Whether nothing is left to do.
+    fn is_through(&self) -> bool {
+        let starting = |site: &Progress| site.round == Round::Starts && site.first > 0;
+        self.lanes.next().is_none()
+            && self.sites.iter().all(|site| site.round == Round::Over || starting(site))
+    }
+
+    /// Gives the hosts' threads what comes next.
+    fn hand_out(&mut self) -> Result<(), RunError> {
+        while let Some((host, site)) = self.lanes.next() {
+            let plan = &self.plans[site];
+            let Some((id, class, hops)) = self.pass.state.take(&host, &plan.source.id)? else {
+                self.lanes.empty(&host, site);
+                continue;
+            };
+            let Some(row) = self.pass.state.site_url_of(id)? else { continue };
+            let Ok(url) = PageUrl::parse(&row.url) else { continue };
+            let job = self.job(site, (&row, url), (class, hops));
+            if job.kind == UrlKind::Page && !self.sites[site].allowance.take() {
+                self.lanes.close(&host, site, "`max_pages` of this run is reached");
+                continue;
+            }
+            if !self.lanes.hand(job) {
+                return Err(RunError::Interrupted);
+            }
+        }
+        Ok(())
+    }
+
+    pub fn job(
+        &self,
+        site: usize,
+        (row, url): (&SiteUrl, PageUrl),
+        (class, hops): (u8, u8),
+    ) -> Job {
+        let plan = &self.plans[site];
+        let known = row.known.as_ref();
+        let named = if plan.starts.contains(&url) { Named::InStart } else { Named::BySite };
+        let kind = known.map_or_else(
+            || if looks_like_sitemap(&url) { UrlKind::Sitemap } else { UrlKind::Page },
+            |known| known.kind,
+        );
+        let validators = row
+            .visit
+            .as_ref()
+            .filter(|visit| self.may_ask_with(plan, (kind, known), visit))
+            .map(|visit| (Form::from_name(&visit.form), visit.validators.clone()));
+        Job { site, id: row.id, url, kind, named, class, hops, validators }
+    }
+
+    /// Whether an answer of 304 would tell all: the text is in the archive, made by the rules
+    /// of today, its links were followed as far as they are followed now, and it was read in
+    /// full not too long ago.
+    fn may_ask_with(
+        &self,
+        plan: &Plan<'_>,
+        (kind, known): (UrlKind, Option<&crate::state::Known>),
+        visit: &crate::state::Visit,
+    ) -> bool {
+        let recheck = i64::try_from(plan.site.recheck.as_secs()).unwrap_or(i64::MAX);
+        let fresh = (0..recheck.max(1)).contains(&(self.pass.started.unix() - visit.read.unix()));
+        let links = known.is_none_or(|known| known.depth >= plan.site.depth) || visit.followed;
+        let usable = visit.stored && !visit.validators.is_empty() && fresh;
+        usable && (kind == UrlKind::Sitemap || (visit.rules == plan.rules && links))
+    }
+
+    /// Ends in a checkpoint, from which the next run goes on.
+    fn interrupted(&mut self, events: &Receiver<Event>) -> Result<(), RunError> {
+        while self.lanes.outstanding() > 0 {
+            match events.recv_timeout(Duration::from_secs(10)) {
+                Ok(event) if event.received.is_ok() => self.settle(event)?,
+                Ok(event) => self.lanes.take_back(event.job.url.host()),
+                Err(_) => break,
+            }
+        }
+        self.checkpoint(events)?;
+        Err(RunError::Interrupted)
+    }
+
+    fn wants_checkpoint(&self) -> bool {
+        let since = self.pass.context.clock.monotonic().duration_since(self.checkpoint);
+        since >= CHECKPOINT_AFTER || self.held.bytes() >= CHECKPOINT_BYTES
+    }
+
+    /// Brings everything so far to disk: objects first, then what the state knows of them.
+    fn checkpoint(&mut self, events: &Receiver<Event>) -> Result<(), RunError> {
+        let held = self.held;
+        self.checkpoint = self.pass.context.clock.monotonic();
+        // Nothing comes into the spool while what is in it is being settled.
+        let mut spool = held.hold();
+        while !held.is_settled() {
+            match events.recv_timeout(Duration::from_mins(5)) {
+                Ok(event) => self.settle(event)?,
+                Err(_) => return Err(RunError::Interrupted),
+            }
+        }
+        let Some(spool) = spool.as_mut() else { return Ok(()) };
+        self.pass.writer.checkpoint()?;
+        self.pass.state.checkpoint_crawl()?;
+        spool.clear(number(self.pass.run))?;
+        tracing::info!("a checkpoint is on disk");
+        Ok(())
+    }
+
+    /// Converts again what an earlier process received and did not bring to disk.
+    fn replay(
+        &mut self,
+        events: &Receiver<Event>,
+        tasks: &SyncSender<Task>,
+    ) -> Result<(), RunError> {
+        let mut last = 0;
+        loop {
+            let next =
+                self.held.hold().as_ref().map(|spool: &Spool| spool.next(last)).transpose()?;
+            let Some((number, answer)) = next.flatten() else { return Ok(()) };
+            last = number;
+            let Some(row) = self.pass.state.site_url_of(answer.id)? else { continue };
+            let site = self.site_of(&row)?;
+            let (Some(site), false, Ok(url)) = (site, row.drafted, PageUrl::parse(&row.url)) else {
+                continue;
+            };
+            let job = self.job(site, (&row, url), (0, answer.hops));
+            self.held.again();
+            let received = Ok(Received::Answer(Box::new(answer)));
+            if tasks.send(Task { job, received }).is_err() {
+                return Err(RunError::Interrupted);
+            }
+            match events.recv_timeout(Duration::from_mins(5)) {
+                Ok(event) => self.settle(event)?,
+                Err(_) => return Err(RunError::Interrupted),
+            }
+        }
+    }
+
+    /// Which site a URL belongs to.
+    fn site_of(&self, row: &SiteUrl) -> Result<Option<usize>, RunError> {
+        let source = self.pass.state.source_of(row.id)?;
+        Ok(self.plans.iter().position(|plan| Some(plan.source.id.as_str()) == source.as_deref()))
+    }
+
+    /// Tells how it goes.
+    fn tell(&mut self, door: &Door<'_>) {
+        let now = self.pass.context.clock.monotonic();
+        if now.duration_since(self.told) < TELL {
+            return;
+        }
+        self.told = now;
+        let hosts: Vec<HostProgress> = self
+            .lanes
+            .iter()
+            .map(|(host, lane)| {
+                let view = door.host(host);
+                let waiting = lane.waiting() + lane.outstanding as u64;
+                HostProgress {
+                    host: host.to_owned(),
+                    done: lane.done,
+                    waiting,
+                    pace: view.wait,
+                    left_alone: view.parked,
+                }
+            })
+            .collect();
+        self.pass.context.progress.hosts(&hosts);
+    }
+
+    /// Whether a kind of outcome says that the source answered.
+    pub fn count_answer(&mut self, site: usize, kind: OutcomeKind) {
+        if !matches!(kind, OutcomeKind::Deferred | OutcomeKind::Failed) {
+            self.sites[site].answers += 1;
+        }
+    }
+}
