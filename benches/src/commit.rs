@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::Arguments;
 use crate::corpus::{self, configure, fast_import, pagelog};
-use crate::measure::{Cost, git, isolated, median, size};
+use crate::measure::{Cost, git, isolated, mb, median, size};
 
 const FIRST: &str = "2026-11-30T02:00:00Z";
 const NEXT: &str = "2026-12-01T02:00:00Z";
@@ -23,9 +23,10 @@ struct Method {
 pub fn run(arguments: &Arguments) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path();
-    let versions = corpus::versions(&arguments.bundle, path);
-    let upstream = make_upstream(path, &versions, arguments.pages);
-    println!("{} pages, {} versions in the history", arguments.pages, versions.len());
+    let versions = corpus::versions(arguments.bundle(), path);
+    let pages = arguments.pages.unwrap_or(20_000);
+    let upstream = make_upstream(path, &versions, pages);
+    println!("{pages} pages, {} versions in the history", versions.len());
     let streams = streams_of_archive(arguments, path, &upstream);
     let mut ours = Method { name: "pagelog run", ..Method::default() };
     let mut prefetched = Method { name: "pagelog run, upstream in the cache", ..Method::default() };
@@ -53,11 +54,11 @@ pub fn run(arguments: &Arguments) {
             method.name,
             first.wall.as_secs_f64(),
             first.cpu.as_secs_f64(),
-            first.memory as f64 / 1e6,
+            mb(first.memory),
             base.wall.as_secs_f64() / first.wall.as_secs_f64(),
             next.wall.as_secs_f64(),
             base_next.wall.as_secs_f64() / next.wall.as_secs_f64(),
-            method.bytes as f64 / 1e6
+            mb(method.bytes)
         );
     }
 }

@@ -11,14 +11,26 @@ use crate::measure::{git, isolated, run};
 /// Most files of one folder.
 const FOLDER: usize = 400;
 
+/// Who reads, and into which archive: the beginning of every configuration.
+pub const BOT: &str = "[bot]\nname = \"Bench\"\nurl = \"https://example.org/bot\"\n\
+                       contact = \"bot@example.org\"\n[archive]\npath = \"archive\"\n";
+
 /// A folder with a configuration that reads `./up.git` as source `docs`.
 pub fn configure(folder: &Path, publish: &str) {
     let text = format!(
-        "[bot]\nname = \"Bench\"\nurl = \"https://example.org/bot\"\ncontact = \"bot@example.org\"\n\
-         [archive]\npath = \"archive\"\n[[source]]\nid = \"docs\"\nkind = \"git\"\n\
+        "{BOT}[[source]]\nid = \"docs\"\nkind = \"git\"\n\
          licence = \"CC-BY-4.0\"\npublish = {publish}\nrepositories = [\"./up.git\"]\n"
     );
     fs::write(folder.join("sources.toml"), text).expect("configuration is written");
+}
+
+/// A public source that reads what a sitemap names and follows no links.
+pub fn site_source(id: &str, (host, sitemap): (&str, &str), pace: &str) -> String {
+    format!(
+        "[[source]]\nid = \"{id}\"\nkind = \"site\"\nlicence = \"CC-BY-4.0\"\npublish = true\n\
+         hosts = [\"{host}\"]\npaths = [\"/\"]\nstart = [\"{sitemap}\"]\npace = \"{pace}\"\n\
+         depth = 0\n"
+    )
 }
 
 /// A call of the program in such a folder.

@@ -12,58 +12,109 @@ use wait4::Wait4 as _;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cost {
     pub wall: Duration,
+    /// User and system time, that of children included.
     pub cpu: Duration,
     /// Largest resident set, in bytes.
     pub memory: u64,
+    /// Largest anonymous memory seen (`RssAnon`, each 5 ms), in bytes.
+    pub anonymous: u64,
+}
+
+/// A process that was measured to its end.
+pub struct Measured {
+    pub cost: Cost,
+    pub code: i32,
+    /// Anonymous memory each half second: time since the start, bytes.
+    pub series: Vec<(Duration, u64)>,
 }
 
 /// Runs a command that must succeed, its output thrown away.
 pub fn run(command: &mut Command, stdin: Option<&Path>) -> Cost {
+    let measured = run_to_end(command, stdin);
+    assert!(measured.code == 0, "{command:?} failed with exit code {}", measured.code);
+    measured.cost
+}
+
+/// Runs a command to its end, its output thrown away.
+pub fn run_to_end(command: &mut Command, stdin: Option<&Path>) -> Measured {
     let input =
         stdin.map_or_else(Stdio::null, |path| File::open(path).expect("input opens").into());
     command.stdin(input).stdout(Stdio::null()).stderr(Stdio::null());
     let start = Instant::now();
     let mut child = command.spawn().expect("the process starts");
-    let watched = watch_memory(child.id());
+    let watched = watch_memory(child.id(), start);
     let used = child.wait4().expect("the process ends");
     let wall = start.elapsed();
-    assert!(used.status.success(), "{command:?} failed");
-    let memory = watched.join().expect("the watch ends");
-    Cost { wall, cpu: used.rusage.utime + used.rusage.stime, memory }
+    let watched = watched.join().expect("the watch ends");
+    Measured {
+        cost: Cost {
+            wall,
+            cpu: used.rusage.utime + used.rusage.stime,
+            memory: watched.resident,
+            anonymous: watched.anonymous,
+        },
+        code: used.status.code().unwrap_or(-1),
+        series: watched.series,
+    }
 }
 
-/// Follows a process to its end; gives the largest resident set seen. (What `wait4` tells
-/// counts the parent's pages before exec.)
-fn watch_memory(process: u32) -> JoinHandle<u64> {
+/// Peaks of a process, and its memory over time.
+#[derive(Default)]
+struct Watched {
+    resident: u64,
+    anonymous: u64,
+    series: Vec<(Duration, u64)>,
+}
+
+/// Follows a process to its end. (The resident set that `wait4` tells counts the parent's
+/// pages before exec.)
+fn watch_memory(process: u32, start: Instant) -> JoinHandle<Watched> {
     std::thread::spawn(move || {
-        let mut most = 0;
+        let mut watched = Watched::default();
+        let mut next = Duration::ZERO;
         while let Ok(status) = std::fs::read_to_string(format!("/proc/{process}/status")) {
-            let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-            let Some(kilobytes) =
-                line.and_then(|l| l.trim().trim_end_matches(" kB").parse::<u64>().ok())
-            else {
-                break;
-            };
+            let Some(resident) = bytes(&status, "VmHWM:") else { break };
             if !status.starts_with("Name:\tbench") {
-                most = most.max(kilobytes * 1024);
+                let anonymous = bytes(&status, "RssAnon:").unwrap_or(0);
+                watched.resident = watched.resident.max(resident);
+                watched.anonymous = watched.anonymous.max(anonymous);
+                let now = start.elapsed();
+                if now >= next {
+                    watched.series.push((now, anonymous));
+                    next = now + Duration::from_millis(500);
+                }
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        most
+        watched
     })
+}
+
+/// A size in `/proc/PID/status`.
+fn bytes(status: &str, name: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    line.trim().trim_end_matches(" kB").parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
 }
 
 /// The median of each figure.
 pub fn median(costs: &[Cost]) -> Cost {
-    fn middle<T: Ord + Copy>(mut values: Vec<T>) -> T {
-        values.sort_unstable();
-        values[values.len() / 2]
-    }
     Cost {
         wall: middle(costs.iter().map(|c| c.wall).collect()),
         cpu: middle(costs.iter().map(|c| c.cpu).collect()),
         memory: middle(costs.iter().map(|c| c.memory).collect()),
+        anonymous: middle(costs.iter().map(|c| c.anonymous).collect()),
     }
+}
+
+/// The middle one of values in any order.
+pub fn middle<T: Ord + Copy>(mut values: Vec<T>) -> T {
+    values.sort_unstable();
+    values[values.len() / 2]
+}
+
+/// Bytes as megabytes.
+pub fn mb(bytes: u64) -> f64 {
+    bytes as f64 / 1e6
 }
 
 /// Bytes of all files below a folder.

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::Arguments;
 use crate::corpus::{configure, pagelog};
-use crate::measure::{Cost, git, size};
+use crate::measure::{Cost, git, mb, size};
 
 /// Runs once per upstream commit, with public and with private pages.
 pub fn run(arguments: &Arguments) {
@@ -17,7 +17,7 @@ pub fn run(arguments: &Arguments) {
 fn walk(arguments: &Arguments, publish: &str) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path();
-    let bundle = arguments.bundle.to_string_lossy();
+    let bundle = arguments.bundle().to_string_lossy();
     git(path, &["clone", "-q", "--bare", "-b", "main", &bundle, "up.git"]);
     git(path, &["clone", "-q", "--bare", "-b", "main", &bundle, "full.git"]);
     configure(path, publish);
@@ -100,7 +100,6 @@ fn report((costs, differing): (&[Cost], usize), path: &std::path::Path, publish:
     git(&archive, &["fsck", "--full", "--strict"]);
     git(&archive, &["repack", "-adq", "--window=10", "--depth=50"]);
     let state = fs::metadata(archive.join("pagelog/state.sqlite")).map_or(0, |data| data.len());
-    let mb = |bytes: u64| bytes as f64 / 1e6;
     println!("publish = {publish}");
     println!(
         "  commits, public and private      {} and {}",
