@@ -5,7 +5,9 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// From the first byte of a request to the last one of its answer, as the server saw it.
+/// From the first byte of a request to the moment at which its answer is sent. Whoever asked
+/// has the answer later, and sends the next request before it arrives here: a gap between two
+/// spans is never shorter than the one that was kept.
 pub type Span = (Instant, Instant);
 
 /// A host with its own address. Its threads end with the process.
@@ -78,9 +80,8 @@ fn serve(
         let path = request.split(' ').nth(1).unwrap_or("/");
         let answer = answer(path, host, pages);
         std::thread::sleep(service.saturating_sub(start.elapsed()));
-        let written = stream.write_all(&answer);
         spans.lock().expect("no thread failed").push((start, Instant::now()));
-        if written.is_err() {
+        if stream.write_all(&answer).is_err() {
             return;
         }
         read.clear();
