@@ -2,6 +2,10 @@
 //! configuration, and the program, which sees nothing of the machine's Git settings.
 
 pub mod agree;
+pub mod hosts;
+pub mod judge;
+mod judge_tests;
+pub mod script;
 pub mod server;
 pub mod shared;
 pub mod site;
