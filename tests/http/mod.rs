@@ -4,6 +4,7 @@
 mod addresses;
 mod bodies;
 mod mishaps;
+mod nginx;
 mod requests;
 mod scene;
 mod secure;

@@ -2,6 +2,7 @@
 //! asked for what, when it was complete, and when its answer was completely sent.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
@@ -412,20 +413,21 @@ fn head(reply: &Reply) -> Vec<u8> {
             }
             None => value.clone(),
         };
-        head.push_str(&format!("{name}: {value}\r\n"));
+        // Writing to a string does not fail.
+        let _ = write!(head, "{name}: {value}\r\n");
     }
     let empty = reply.status == 304 || reply.status == 204;
     match (&reply.body, reply.framing) {
         (_, Framing::Length | Framing::Cut(_)) if empty => {}
         (Body::Bytes(bytes), Framing::Length | Framing::Cut(_)) => {
-            head.push_str(&format!("Content-Length: {}\r\n", bytes.len()));
+            let _ = write!(head, "Content-Length: {}\r\n", bytes.len());
         }
         (Body::Repeat { start, unit, times }, Framing::Length | Framing::Cut(_)) => {
             let length = start.len() as u64 + unit.len() as u64 * times;
-            head.push_str(&format!("Content-Length: {length}\r\n"));
+            let _ = write!(head, "Content-Length: {length}\r\n");
         }
         (_, Framing::Chunked | Framing::Unended(_)) => {
-            head.push_str("Transfer-Encoding: chunked\r\n")
+            head.push_str("Transfer-Encoding: chunked\r\n");
         }
         (_, Framing::Close) => head.push_str("Connection: close\r\n"),
     }

@@ -175,6 +175,10 @@ fn headers(exchange: &Exchange) -> Vec<String> {
     if exchange.header("accept").is_none_or(|accept| accept.is_empty() || accept == "*/*") {
         findings.push(format!("{url}: accept is {:?}", exchange.header("accept")));
     }
+    let host = exchange.header("host").unwrap_or_default();
+    if host.is_empty() || host.ends_with(if exchange.secure { ":443" } else { ":80" }) {
+        findings.push(format!("{url}: host is {host:?}"));
+    }
     for name in NEVER.iter().filter(|name| exchange.header(name).is_some()) {
         findings.push(format!("{url}: {name} was sent"));
     }

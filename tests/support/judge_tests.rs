@@ -73,6 +73,9 @@ fn headers_that_miss_or_must_not_be() {
     }
     let twice = told(|e| e[1].headers.push(("from".into(), "bot@example.org".into())));
     assert!(twice.contains("from was sent twice"), "{twice}");
+    for host in [Some("docs.example.org:443"), Some(""), None] {
+        assert!(told(|e| set(&mut e[1], "host", host)).contains("host is"), "{host:?}");
+    }
     assert!(told(|e| e[0].method = "HEAD".into()).contains("asked with HEAD"));
 }
 
@@ -132,7 +135,9 @@ fn nothing_is_asked_outside_or_twice() {
     });
     assert_eq!(retried, "");
     let hammered = told(|e| {
-        e.iter_mut().for_each(|exchange| exchange.whole = false);
+        for exchange in e.iter_mut() {
+            exchange.whole = false;
+        }
         for n in 1..=3 {
             let mut again = e[1].clone();
             again.at = e[2].at + Duration::from_secs(n);

@@ -2,9 +2,11 @@
 //! configuration, and the program, which sees nothing of the machine's Git settings.
 
 pub mod agree;
+pub mod crawl;
 pub mod hosts;
 pub mod judge;
 mod judge_tests;
+pub mod nginx;
 pub mod script;
 pub mod server;
 pub mod shared;

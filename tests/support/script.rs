@@ -133,7 +133,7 @@ impl Reply {
         self
     }
 
-    /// The same with an ETag, answered with 304 to whoever has it.
+    /// The same with an `ETag`, answered with 304 to whoever has it.
     pub fn etag(self, tag: &str) -> Self {
         Self { validates: true, ..self.header("ETag", tag) }
     }
@@ -239,8 +239,8 @@ impl Reply {
 
 /// A small HTML page with a main part.
 pub fn page(title: &str, text: &str, links: &[&str]) -> String {
-    let links: String =
-        links.iter().map(|to| format!("<p><a href=\"{to}\">to {to}</a></p>\n")).collect();
+    let link = |to: &&str| format!("<p><a href=\"{to}\">to {to}</a></p>\n");
+    let links = links.iter().map(link).collect::<Vec<_>>().concat();
     format!(
         "<!doctype html><html><head><title>{title}</title></head><body><main><h1>{title}</h1>\n\
          <p>{text}</p>\n{links}</main></body></html>\n"

@@ -1,0 +1,182 @@
+//! Runs that are interrupted or killed, and the runs that go on from there.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::scene::{HOST, addresses, at, leaf, script};
+use crate::support::crawl::{Crawl, PRIVATE, PUBLIC, clock, docs, start_run};
+use crate::support::hosts::Exchange;
+use crate::support::judge::Judge;
+use crate::support::script::Reply;
+use crate::support::{Outcome, World};
+
+/// Pages of the site.
+const PAGES: usize = 20;
+
+/// How often a run is killed.
+const KILLS: usize = 24;
+
+/// An answer that was sent so long before a kill has been stored.
+const SETTLED: Duration = Duration::from_millis(200);
+
+fn scene() -> Crawl {
+    let judge = Judge::new(Duration::from_millis(30));
+    Crawl::new(script(PAGES), &[docs(&at("/sitemap.xml")).pace("30ms")]).judged(judge)
+}
+
+/// Everything on both refs, without the times at which pages were read: a run that was
+/// killed reads some of them later.
+fn contents(world: &World) -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    for name in [PUBLIC, PRIVATE] {
+        for path in world.files(name) {
+            let text = world.file(name, &path);
+            let lines = text.lines().filter(|line| !line.starts_with("retrieved: "));
+            let text: Vec<&str> = lines.collect();
+            all.push((format!("{name}:{path}"), text.join("\n")));
+        }
+    }
+    all
+}
+
+fn tips(world: &World) -> Vec<String> {
+    let names = [PUBLIC, PRIVATE];
+    if !world.archive().join("HEAD").exists() {
+        return Vec::new();
+    }
+    let tip = |name: &&str| world.git(&["rev-parse", "--verify", "--quiet", name]).stdout;
+    names.iter().map(tip).filter(|tip| !tip.is_empty()).collect()
+}
+
+/// URLs that were answered completely and long enough before.
+fn settled(exchanges: &[Exchange], before: Instant) -> BTreeSet<String> {
+    let sent = |exchange: &&Exchange| {
+        exchange.whole
+            && !exchange.is_robots()
+            && exchange.end.is_some_and(|end| end + SETTLED <= before)
+    };
+    exchanges.iter().filter(sent).map(Exchange::url).collect()
+}
+
+/// No request of a run is for what an interrupted one had read.
+#[track_caller]
+fn assert_nothing_again(read: &BTreeSet<String>, exchanges: &[Exchange], what: &str) {
+    let again: Vec<String> =
+        exchanges.iter().map(Exchange::url).filter(|url| read.contains(url)).collect();
+    assert!(again.is_empty(), "{what}: asked for again: {again:?}");
+}
+
+#[test]
+fn an_interrupted_run_is_continued() {
+    let crawl = scene();
+    let mut run = crawl.start_run(&clock(1), &[]);
+    let run = run.spawn().expect("pagelog starts");
+    assert!(crawl.hosts.wait_for(12), "too few requests");
+    let signal = Command::new("kill").args(["-INT", &run.id().to_string()]).status();
+    assert!(signal.expect("kill starts").success());
+    let sent = Instant::now();
+    let ended: Outcome = run.wait_with_output().expect("it ends").into();
+    assert_eq!(ended.code, Some(130), "{ended:?}");
+    assert_eq!(tips(&crawl), Vec::<String>::new(), "an interrupted run commits nothing");
+    let read = settled(&crawl.hosts.exchanges(), sent);
+    assert!(!read.is_empty());
+
+    let ran = crawl.day(1, 0);
+    assert_nothing_again(&read, &ran.exchanges, "after an interrupt");
+    assert_eq!(crawl.pages(PUBLIC).len(), PAGES);
+    crawl.assert_whole();
+}
+
+#[test]
+fn a_first_run_killed_at_any_instant_goes_on() {
+    killed_at_any_instant(&scene(), &clock(1), 1);
+}
+
+#[test]
+fn a_second_run_killed_at_any_instant_goes_on() {
+    let crawl = scene();
+    crawl.day(1, 0);
+    for n in (0..PAGES).step_by(4) {
+        crawl.hosts.on(HOST, &format!("/p{n:02}"), leaf(n, "The second text, which is longer."));
+    }
+    let mut lines = addresses(PAGES);
+    lines.push(at("/new"));
+    crawl.hosts.on(HOST, "/sitemap.xml", Reply::sitemap(&lines));
+    crawl.hosts.on(HOST, "/new", Reply::page("New", "Text.", &[]));
+    killed_at_any_instant(&crawl, &clock(2), 2);
+}
+
+fn killed_at_any_instant(crawl: &Crawl, clock: &str, seed: u64) {
+    let undisturbed = crawl.copy();
+    let begun = Instant::now();
+    let ended: Outcome = start_run(&undisturbed, &crawl.hosts, clock, &[]).output().unwrap().into();
+    let length = begun.elapsed();
+    ended.exits(0);
+    let expected = contents(&undisturbed);
+    let old = tips(crawl);
+    let mut draws = seed;
+    let (mut killed, mut spared) = (0, 0);
+    for n in 0..KILLS {
+        let world = crawl.copy();
+        let before = crawl.hosts.count();
+        let mut run = start_run(&world, &crawl.hosts, clock, &[]).spawn().expect("pagelog starts");
+        let delay = length.mul_f64(next(&mut draws));
+        thread::sleep(delay);
+        let kill = Instant::now();
+        // A run that has ended by itself cannot be killed: that is a moment, too.
+        let _ = run.kill();
+        killed += usize::from(run.wait().expect("it ends").code().is_none());
+        let asked = crawl.hosts.exchanges().split_off(before);
+        let moved = tips(&world) != old;
+        let what = format!("killed at moment {n}, after {delay:?}");
+
+        let before = crawl.hosts.count();
+        let next: Outcome = start_run(&world, &crawl.hosts, clock, &[]).output().unwrap().into();
+        let next = next.exits(0);
+        let more = crawl.hosts.exchanges().split_off(before);
+        world.assert_sound();
+        assert!(contents(&world) == expected, "{what}: another tree: {next:?}");
+        // What had been committed was a run of its own: the next one asks anew.
+        if !moved {
+            let read = settled(&asked, kill);
+            spared += read.len();
+            assert_nothing_again(&read, &more, &what);
+        }
+        Judge::new(Duration::from_millis(30)).assert(&more, &what);
+    }
+    println!("{KILLS} moments, {killed} kills, {spared} requests that were not repeated");
+    assert!(killed > 0 && spared > 0);
+}
+
+/// The next fraction of a generator (splitmix64).
+fn next(state: &mut u64) -> f64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut mixed = *state;
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    f64::from((mixed >> 32) as u32) / f64::from(u32::MAX)
+}
+
+#[test]
+fn two_interrupts_in_a_row_lose_nothing_either() {
+    let crawl = scene();
+    let mut read = BTreeSet::new();
+    for (round, requests) in [8, 14].into_iter().enumerate() {
+        let before = crawl.hosts.count();
+        let mut run = crawl.start_run(&clock(1), &[]).spawn().expect("pagelog starts");
+        let target = requests.max(before + 3);
+        assert!(crawl.hosts.wait_for(target), "round {round}: too few requests");
+        thread::sleep(SETTLED);
+        let kill = Instant::now();
+        run.kill().expect("a run at work");
+        run.wait().expect("it ends");
+        let asked = crawl.hosts.exchanges().split_off(before);
+        assert_nothing_again(&read, &asked, &format!("round {round}"));
+        read.extend(settled(&asked, kill));
+    }
+    let ran = crawl.day(1, 0);
+    assert_nothing_again(&read, &ran.exchanges, "the last run");
+    assert_eq!(crawl.pages(PUBLIC).len(), PAGES);
+}

@@ -1,0 +1,12 @@
+//! Runs over sites: what is asked, what is kept, what changes, and what leaves.
+
+mod budget;
+mod changes;
+mod forbidden;
+mod hosts;
+mod kept;
+mod kills;
+mod leaving;
+mod nginx;
+mod redirects;
+mod scene;
