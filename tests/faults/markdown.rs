@@ -54,6 +54,8 @@ fn seen(markdown: &str) -> Seen {
             NodeValue::BlockQuote => seen.others.push("quote"),
             NodeValue::Image(_) => seen.others.push("image"),
             NodeValue::Link(_) => seen.others.push("link"),
+            // Keys have no sign in Markdown.
+            NodeValue::HtmlInline(tag) if tag == "<kbd>" || tag == "</kbd>" => {}
             NodeValue::HtmlInline(_) | NodeValue::HtmlBlock(_) => seen.others.push("html"),
             _ => {}
         }

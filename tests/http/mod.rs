@@ -6,5 +6,5 @@ mod bodies;
 mod mishaps;
 mod nginx;
 mod requests;
-mod scene;
+pub mod scene;
 mod secure;

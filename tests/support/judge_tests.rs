@@ -1,10 +1,12 @@
 //! The judge finds what it is there for: each violation is planted and must be told.
 
+use std::thread;
 use std::time::{Duration, Instant};
 
-use super::hosts::{Exchange, Hosts};
+use super::hosts::{Exchange, Hosts, certificate};
 use super::judge::{Judge, conditional};
 use super::script::{Framing, Reply, Script};
+use crate::http::scene::Setup;
 
 const PACE: Duration = Duration::from_millis(10);
 
@@ -220,4 +222,46 @@ fn hosts_answer_as_their_script_says() {
         ]
     );
     assert!(exchanges.iter().all(|e| e.end.is_none_or(|end| end >= e.at && e.opened < Some(e.at))));
+}
+
+/// Two runs of a client that waits as it should and of one that does not, over TLS and
+/// without.
+#[test]
+fn a_client_is_seen_as_it_is() {
+    let page = Reply::page("A", "Text.", &[]);
+    let script = Script::new().on("docs.example.org", "/*", page.clone().etag("\"1\"")).on(
+        "inner.example.net",
+        "/*",
+        page,
+    );
+    let hosts = Hosts::new(script);
+    let targets =
+        ["https://docs.example.org", "http://docs.example.org", "https://inner.example.net"];
+    let ask = |pace: Duration| {
+        let before = hosts.count();
+        let mut setup = Setup::default();
+        setup.network.ca_file = Some(certificate("hosts-ca.pem"));
+        let arguments = hosts.arguments();
+        let rules = arguments.iter().filter(|text| text.contains(":127.0.0.1:"));
+        let asker = rules.fold(setup, |setup, rule| setup.connect_to(rule)).asker();
+        for origin in targets {
+            for path in ["/robots.txt", "/a", "/b"] {
+                thread::sleep(pace);
+                assert_eq!(asker.get(&format!("{origin}{path}")).unwrap().status, 200);
+            }
+        }
+        hosts.exchanges().split_off(before)
+    };
+    let judge = Judge::new(PACE).within(&targets.map(|origin| format!("{origin}/")));
+    let polite = ask(PACE);
+    assert_eq!(polite.len(), 9);
+    judge.assert(&polite, "a client that keeps its pace");
+    assert!(polite.iter().all(|e| e.whole && e.end.is_some()), "{polite:?}");
+    let opened = polite.iter().filter(|e| e.opened.is_some()).count();
+    assert_eq!(opened, 3, "one connection to each origin");
+    let hasty = judge.findings(&ask(Duration::ZERO));
+    assert!(hasty.iter().any(|finding| finding.contains("10ms at the least")), "{hasty:?}");
+    let none = Judge::new(Duration::ZERO).within(&["https://docs.example.org/"]);
+    let outside = none.findings(&polite);
+    assert_eq!(outside.len(), 6, "{outside:?}");
 }
