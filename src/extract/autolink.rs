@@ -34,6 +34,11 @@ pub(super) fn find(text: &str, before: Option<char>, stops: &str) -> Vec<Range<u
     found
 }
 
+/// Whether an address that begins a text may go on behind its end.
+pub(super) fn reaches_end(text: &str) -> bool {
+    !text.contains(|c: char| c.is_whitespace() || matches!(c, '<' | '>'))
+}
+
 /// The next `h` or `w` that may begin an address.
 fn next_candidate(text: &str, from: usize) -> Option<usize> {
     let begins = |b: &u8| matches!(b, b'h' | b'H' | b'w');

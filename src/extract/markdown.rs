@@ -1,7 +1,9 @@
 //! Links and headings of Markdown: `CommonMark` with the extensions of GitHub.
 
+use std::ops::Range;
+
 use pulldown_cmark::{
-    Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd, TextMergeStream,
+    Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd, TextMergeWithOffset,
 };
 
 use super::tags::{self, Piece};
@@ -33,9 +35,10 @@ pub(super) fn read(body: &str, links: &mut Links<'_>) -> Option<String> {
         | Options::ENABLE_STRIKETHROUGH
         | Options::ENABLE_TASKLISTS
         | Options::ENABLE_GFM;
-    let mut walker = Walker::new(links);
-    for event in TextMergeStream::new(Parser::new_ext(body, options)) {
-        walker.event(event);
+    let mut walker = Walker::new(body, links);
+    let events = Parser::new_ext(body, options).into_offset_iter();
+    for (event, range) in TextMergeWithOffset::new(events) {
+        walker.event(event, range);
     }
     walker.close();
     walker.headings.level1.or(walker.headings.other)
@@ -91,6 +94,7 @@ impl Headings {
 }
 
 struct Walker<'l, 'a> {
+    source: &'l str,
     links: &'l mut Links<'a>,
     anchor: Option<Anchor>,
     headings: Headings,
@@ -101,19 +105,30 @@ struct Walker<'l, 'a> {
     in_code: bool,
     /// What stands before the next text, as far as bare addresses care.
     before: Option<char>,
+    /// Up to where the source belongs to a bare address that was found.
+    taken: usize,
 }
 
 impl<'l, 'a> Walker<'l, 'a> {
-    fn new(links: &'l mut Links<'a>) -> Self {
-        let headings = Headings::default();
-        Self { links, anchor: None, headings, html: None, images: 0, in_code: false, before: None }
+    fn new(source: &'l str, links: &'l mut Links<'a>) -> Self {
+        Self {
+            source,
+            links,
+            anchor: None,
+            headings: Headings::default(),
+            html: None,
+            images: 0,
+            in_code: false,
+            before: None,
+            taken: 0,
+        }
     }
 
-    fn event(&mut self, event: Event<'_>) {
+    fn event(&mut self, event: Event<'_>, at: Range<usize>) {
         match event {
             Event::Start(tag) => self.start(tag),
             Event::End(tag) => self.end(tag),
-            Event::Text(text) => self.text(&text),
+            Event::Text(text) => self.text(&text, at),
             Event::Code(text) => {
                 self.words(&text);
                 self.before = Some('`');
@@ -193,14 +208,38 @@ impl<'l, 'a> Walker<'l, 'a> {
 
     /// Running text: bare addresses in it are links, unless it is in a link, an image or
     /// code.
-    fn text(&mut self, text: &str) {
-        if self.anchor.is_none() && self.images == 0 && !self.in_code {
+    fn text(&mut self, text: &str, at: Range<usize>) {
+        let open = self.anchor.is_none() && self.images == 0 && !self.in_code;
+        if open && at.start >= self.taken {
             for range in autolink::find(text, self.before, "") {
-                add_bare(&text[range], self.links);
+                match self.reaching_on(text, (&range, &at)) {
+                    Some(address) => add_bare(address, self.links),
+                    None => add_bare(&text[range], self.links),
+                }
             }
         }
         self.words(text);
         self.before = text.chars().next_back();
+    }
+
+    /// A bare address at the end of a text that goes on behind it: what looks like emphasis
+    /// within an address is a part of it.
+    fn reaching_on(
+        &mut self,
+        text: &str,
+        (found, at): (&Range<usize>, &Range<usize>),
+    ) -> Option<&'l str> {
+        let next = self.source[at.end..].chars().next()?;
+        let is_source = self.source.get(at.clone()) == Some(text);
+        let reaches = autolink::reaches_end(&text[found.start..]);
+        if !is_source || !reaches || !matches!(next, '_' | '*' | '~') {
+            return None;
+        }
+        let start = at.start + found.start;
+        let line = self.source[start..].lines().next()?;
+        let whole = autolink::find(line, None, "").into_iter().next().filter(|it| it.start == 0)?;
+        self.taken = start + whole.end;
+        Some(&line[whole])
     }
 
     /// Text for whatever is open.

@@ -50,10 +50,10 @@ const LOGINS: [&str; 14] = [
     "unauthorized",
 ];
 
-/// Titles of pages that ask for a proof of being human.
+/// How titles of pages begin that ask for a proof of being human.
 const CHALLENGES: [&str; 9] = [
     "just a moment",
-    "just a moment...",
+    "verifying you are human",
     "attention required!",
     "are you a robot?",
     "verify you are human",
@@ -80,7 +80,7 @@ pub fn soft_error(title: &str, body: &str) -> Option<&'static str> {
         Some("an error page that came with status 200")
     } else if is(&LOGINS) {
         Some("a login page that came with status 200")
-    } else if is(&CHALLENGES) {
+    } else if CHALLENGES.iter().any(|challenge| title.starts_with(challenge)) {
         Some("a challenge to browsers that came with status 200")
     } else {
         None
@@ -100,6 +100,7 @@ mod tests {
             ("Sign in to your account", "a login page"),
             ("Access Denied", "a login page"),
             ("Just a moment\u{2026}", "a challenge"),
+            ("Checking your browser before you go on", "a challenge"),
         ] {
             let found = soft_error(title, "Sorry, try again.\n");
             assert!(found.is_some_and(|found| found.starts_with(what)), "{title}: {found:?}");

@@ -163,15 +163,24 @@ impl State {
         )
     }
 
-    /// Takes back that pages leave a source, for a reason that is added to each.
+    /// Takes back that pages leave a source with one of these outcomes, or with any where
+    /// none is named, for a reason that is added to each.
     ///
     /// # Errors
     /// The state cannot be written.
-    pub fn hold_removals(&mut self, source: &SourceId, reason: &str) -> Result<(), StateError> {
+    pub fn hold_removals(
+        &mut self,
+        source: &SourceId,
+        kinds: &[OutcomeKind],
+        reason: &str,
+    ) -> Result<(), StateError> {
+        let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
+        let names = format!(" {} ", names.join(" "));
         let write = || {
             let sql = "UPDATE draft SET change = 'none', reason = reason || ?2, stored = 1 \
-                       WHERE change = 'removed' AND url IN (SELECT id FROM url WHERE source = ?1)";
-            self.db.execute(sql, params![source.as_str(), reason])
+                       WHERE change = 'removed' AND url IN (SELECT id FROM url WHERE source = ?1) \
+                       AND (?3 OR instr(?4, ' ' || outcome || ' '))";
+            self.db.execute(sql, params![source.as_str(), reason, kinds.is_empty(), names])
         };
         write().map(drop).map_err(|error| self.error(error))
     }

@@ -12,14 +12,16 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, Row, params};
 
 use super::StateError;
-use super::visits::UrlId;
 use crate::model::{RunId, Timestamp, Validators};
 
 /// An answer to a request of the open run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpooledAnswer {
-    /// The URL that was asked for.
-    pub id: UrlId,
+    /// The source that asked.
+    pub source: String,
+    /// The URL that was asked for; numbers of URLs are those of the state, which a kill puts
+    /// back to its last checkpoint.
+    pub url: String,
     /// The URL that answered, after temporary redirects.
     pub found: String,
     /// The form in which it was asked for.
@@ -56,7 +58,8 @@ const CREATE: &str = "
 CREATE TABLE IF NOT EXISTS owner (run INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS answer (
     id INTEGER PRIMARY KEY,
-    url INTEGER NOT NULL,
+    source TEXT NOT NULL,
+    url TEXT NOT NULL,
     found TEXT NOT NULL,
     form TEXT NOT NULL,
     hops INTEGER NOT NULL,
@@ -96,12 +99,13 @@ impl Spool {
     /// # Errors
     /// It cannot be written.
     pub fn add(&mut self, answer: &SpooledAnswer) -> Result<(), StateError> {
-        let sql = "INSERT INTO answer (url, found, form, hops, time, status, content_type, etag, \
+        let sql = "INSERT INTO answer (source, url, found, form, hops, time, status, content_type, etag, \
                    last_modified, moved_to, robots, link, body) \
-                   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+                   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
         let write = || {
             self.db.prepare_cached(sql)?.execute(params![
-                answer.id.0,
+                answer.source,
+                answer.url,
                 answer.found,
                 answer.form,
                 answer.hops,
@@ -127,7 +131,7 @@ impl Spool {
     /// The file cannot be read.
     pub fn next(&self, after: i64) -> Result<Option<(i64, SpooledAnswer)>, StateError> {
         let query = || {
-            let sql = "SELECT id, url, found, form, hops, time, status, content_type, etag, \
+            let sql = "SELECT id, source, url, found, form, hops, time, status, content_type, etag, \
                        last_modified, moved_to, robots, link, body FROM answer \
                        WHERE id > ? ORDER BY id LIMIT 1";
             let mut statement = self.db.prepare_cached(sql)?;
@@ -190,18 +194,19 @@ fn remove(path: &Path) {
 
 fn answer(row: &Row<'_>) -> rusqlite::Result<(i64, SpooledAnswer)> {
     let answer = SpooledAnswer {
-        id: UrlId(row.get(1)?),
-        found: row.get(2)?,
-        form: row.get(3)?,
-        hops: row.get(4)?,
-        time: Timestamp::from_unix(row.get(5)?).unwrap_or(Timestamp::EPOCH),
-        status: row.get(6)?,
-        content_type: row.get(7)?,
-        validators: Validators { etag: row.get(8)?, last_modified: row.get(9)? },
-        moved_to: row.get(10)?,
-        robots: row.get(11)?,
-        link: row.get(12)?,
-        body: row.get(13)?,
+        source: row.get(1)?,
+        url: row.get(2)?,
+        found: row.get(3)?,
+        form: row.get(4)?,
+        hops: row.get(5)?,
+        time: Timestamp::from_unix(row.get(6)?).unwrap_or(Timestamp::EPOCH),
+        status: row.get(7)?,
+        content_type: row.get(8)?,
+        validators: Validators { etag: row.get(9)?, last_modified: row.get(10)? },
+        moved_to: row.get(11)?,
+        robots: row.get(12)?,
+        link: row.get(13)?,
+        body: row.get(14)?,
     };
     Ok((row.get(0)?, answer))
 }
@@ -210,9 +215,10 @@ fn answer(row: &Row<'_>) -> rusqlite::Result<(i64, SpooledAnswer)> {
 mod tests {
     use super::*;
 
-    fn answer(id: i64, body: &[u8]) -> SpooledAnswer {
+    fn answer(number: u8, body: &[u8]) -> SpooledAnswer {
         SpooledAnswer {
-            id: UrlId(id),
+            source: "docs".into(),
+            url: format!("https://h.example/{number}"),
             found: "https://h.example/a".into(),
             form: "page".into(),
             hops: 1,

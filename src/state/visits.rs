@@ -297,16 +297,6 @@ impl State {
         store_known(&self.db, id.0, known).map_err(|error| self.error(error))
     }
 
-    /// The source that a URL belongs to.
-    ///
-    /// # Errors
-    /// The state cannot be read.
-    pub fn source_of(&self, id: UrlId) -> Result<Option<String>, StateError> {
-        let sql = "SELECT source FROM url WHERE id = ?";
-        let found = self.db.query_row(sql, [id.0], |row| row.get(0)).optional();
-        found.map_err(|error| self.error(error))
-    }
-
     /// How many pages of a site are known, and how many of these were ever read.
     ///
     /// # Errors

@@ -60,7 +60,8 @@ impl MetaRobots {
         let is = |name: &str| directive.eq_ignore_ascii_case(name);
         self.noindex |= is("noindex") || is("none");
         self.nofollow |= is("nofollow") || is("none");
-        self.noarchive |= is("noarchive");
+        // `none` is short for the first two; whoever writes it asks for as little as possible.
+        self.noarchive |= is("noarchive") || is("none");
     }
 
     fn add_all(&mut self, directives: &str) {

@@ -248,6 +248,11 @@ impl<'a> Door<'a> {
         Ok(locked(&self.desk).schedule.forget_stops()?)
     }
 
+    /// The time by the clock of the run.
+    pub fn now(&self) -> Timestamp {
+        self.context.clock.now()
+    }
+
     /// Makes no further request: whoever waits is told that somebody asked to stop.
     pub fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);

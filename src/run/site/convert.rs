@@ -22,6 +22,9 @@ use crate::model::{
 use crate::run::RunError;
 use crate::state::{SpooledAnswer, UrlKind};
 
+/// Entries of a sitemap that are named where they cannot be used.
+const NAMED: usize = 20;
+
 /// What came of a job, on its way to the threads that convert.
 pub(super) struct Task {
     pub job: Job,
@@ -163,20 +166,25 @@ impl Workshop<'_> {
     }
 
     fn sheet(&self, job: &Job, body: &[u8]) -> Content {
-        let mut entries = Vec::new();
+        let (mut entries, mut spoilt) = (Vec::new(), Vec::new());
         let reading = SitemapReading { base: &job.url, now: self.run, limits: Limits::default() };
-        let report = read_sitemap(Cursor::new(body), reading, |item| {
-            if let Item::Entry(entry) = item {
-                entries.push(entry);
+        let report = read_sitemap(Cursor::new(body), reading, |item| match item {
+            Item::Entry(entry) => entries.push(entry),
+            Item::Spoiled(spoiled) if spoilt.len() < NAMED => {
+                let text: String = spoiled.text.chars().flat_map(printable).collect();
+                spoilt.push(Note(format!("the entry `{text}` cannot be used: {}", spoiled.fault)));
             }
+            Item::Spoiled(_) => {}
         });
         let Some(kind) = report.kind else {
             let why = "it is neither a sitemap nor a page";
             return Content::Nothing(Outcome::new(OutcomeKind::Failed, why));
         };
         let mut notes = report.notes;
-        if report.spoiled > 0 {
-            notes.push(Note(format!("{} of its entries cannot be used", report.spoiled)));
+        let more = report.spoiled.saturating_sub(spoilt.len() as u64);
+        notes.extend(spoilt);
+        if more > 0 {
+            notes.push(Note(format!("{more} more of its entries cannot be used")));
         }
         Content::Sitemap(Sheet {
             entries,
@@ -345,6 +353,17 @@ fn first_reading(
     // A page that cannot be read, which `audit` tells of, is replaced like any other.
     let Ok(older) = decode_page(&encoder.read(old)?) else { return Ok(page) };
     Ok(if page.same_text(&older) { page.first_read_as(&older) } else { page })
+}
+
+/// A character from elsewhere as it may be shown on a terminal.
+fn printable(c: char) -> Vec<char> {
+    if c.is_control()
+        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    {
+        c.escape_unicode().collect()
+    } else {
+        vec![c]
+    }
 }
 
 /// What a body is.

@@ -14,7 +14,7 @@ use crate::model::{OutcomeKind, PageUrl};
 use crate::run::RunError;
 use crate::run::door::Door;
 use crate::run::pass::{HostProgress, Pass};
-use crate::state::{SiteUrl, Spool, UrlId, UrlKind};
+use crate::state::{SiteUrl, Spool, SpooledAnswer, UrlId, UrlKind};
 
 /// Time after which a checkpoint is made.
 const CHECKPOINT_AFTER: Duration = Duration::from_mins(5);
@@ -123,11 +123,14 @@ impl<'c, 'a> Crawl<'c, 'a> {
             for plan in self.plans {
                 super::finish::restore_pages(self.pass, plan)?;
             }
-            self.replay(events, tasks)?;
             self.recall()?;
         }
-        if !self.pass.is_over() {
+        if resumed || !self.pass.is_over() {
             self.offer_starts()?;
+        }
+        if resumed {
+            self.replay(events, tasks)?;
+            self.recall()?;
         }
         loop {
             if self.pass.context.interrupt.is_raised() {
@@ -270,11 +273,8 @@ impl<'c, 'a> Crawl<'c, 'a> {
                 self.held.hold().as_ref().map(|spool: &Spool| spool.next(last)).transpose()?;
             let Some((number, answer)) = next.flatten() else { return Ok(()) };
             last = number;
-            let Some(row) = self.pass.state.site_url_of(answer.id)? else { continue };
-            let site = self.site_of(&row)?;
-            let (Some(site), false, Ok(url)) = (site, row.drafted, PageUrl::parse(&row.url)) else {
-                continue;
-            };
+            let Some((site, row)) = self.find(&answer)? else { continue };
+            let (false, Ok(url)) = (row.drafted, PageUrl::parse(&row.url)) else { continue };
             let job = self.job(site, (&row, url), (0, answer.hops));
             self.held.again();
             let received = Ok(Received::Answer(Box::new(answer)));
@@ -288,10 +288,13 @@ impl<'c, 'a> Crawl<'c, 'a> {
         }
     }
 
-    /// Which site a URL belongs to.
-    fn site_of(&self, row: &SiteUrl) -> Result<Option<usize>, RunError> {
-        let source = self.pass.state.source_of(row.id)?;
-        Ok(self.plans.iter().position(|plan| Some(plan.source.id.as_str()) == source.as_deref()))
+    /// The site that asked, and what is known of the URL. Whatever led to it was replayed
+    /// before it.
+    fn find(&mut self, answer: &SpooledAnswer) -> Result<Option<(usize, SiteUrl)>, RunError> {
+        let of = |plan: &Plan<'_>| plan.source.id.as_str() == answer.source;
+        let Some(site) = self.plans.iter().position(of) else { return Ok(None) };
+        let source = &self.plans[site].source.id;
+        Ok(self.pass.state.site_url(source, &answer.url)?.map(|row| (site, row)))
     }
 
     /// Tells how it goes.

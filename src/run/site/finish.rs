@@ -3,8 +3,7 @@
 use super::crawl::Crawled;
 use super::plan::Plan;
 use crate::archive::{
-    Encoder, LeakGuard, Moved, ObjectId, PageEntry, PageIds, Writer, decode_moved, decode_page,
-    moved_path,
+    LeakGuard, Moved, ObjectId, PageEntry, PageIds, Snapshot, decode_moved, decode_page, moved_path,
 };
 use crate::model::{Counts, Outcome, OutcomeKind, PageUrl, Timestamp, TreePath, Visibility};
 use crate::run::git::held_back;
@@ -48,7 +47,8 @@ pub(super) fn finish(
         recheck(pass, plans, guard)?;
     }
     for ((plan, report), site) in plans.iter().zip(&mut reports).zip(&sites) {
-        remove_pages(pass, (plan, accepted), report)?;
+        let incomplete = !site.trouble.is_empty();
+        remove_pages(pass, (plan, accepted, incomplete), report)?;
         put_moved(pass, plan)?;
         report.counts = counts(pass, plan, site.unchanged)?;
         tell(pass, plan, report)?;
@@ -103,15 +103,22 @@ fn page_ids(page: &DraftedPage, visibility: Visibility) -> Option<PageIds> {
 /// Takes the pages out of the tree that leave it, unless suspiciously many would.
 fn remove_pages(
     pass: &mut Pass<'_>,
-    (plan, accepted): (&Plan<'_>, &[String]),
+    (plan, accepted, incomplete): (&Plan<'_>, &[String], bool),
     report: &mut SourceReport,
 ) -> Result<(), RunError> {
     let id = &plan.source.id;
+    if incomplete {
+        // A site that lost its starts may have lost itself for a while.
+        let kinds = [OutcomeKind::Gone, OutcomeKind::Moved];
+        let why = "; held, since what the source begins with could not be read";
+        pass.state.hold_removals(id, &kinds, why)?;
+    }
     let leaving = pass.state.leaving_pages(id)?;
     let stored = pass.state.page_count(id)?;
     let many = leaving.len() >= MANY && leaving.len() as u64 * 5 > stored;
     if many && !accepted.iter().any(|accepted| accepted == id.as_str()) {
-        pass.state.hold_removals(id, "; held, since too many pages would leave at once")?;
+        let why = "; held, since too many pages would leave at once";
+        pass.state.hold_removals(id, &[], why)?;
         report.fail(format!(
             "{} of {stored} pages would leave at once, so none does; if that is right, run with \
              --accept-removals {id}",
@@ -197,7 +204,7 @@ fn recheck(pass: &mut Pass<'_>, plans: &[Plan<'_>], guard: &mut LeakGuard) -> Re
         return Ok(());
     }
     pass.writer.checkpoint()?;
-    let reader = Writer::encoder(pass.archive);
+    let reader = Snapshot::open(pass.archive, None)?;
     for (entry, id) in public {
         pass.check_interrupt()?;
         if let Some(private) = resembles(&reader, &fresh, id)? {
@@ -209,7 +216,7 @@ fn recheck(pass: &mut Pass<'_>, plans: &[Plan<'_>], guard: &mut LeakGuard) -> Re
 
 /// The private page that a public one holds too much of.
 fn resembles(
-    reader: &Encoder,
+    reader: &Snapshot,
     fresh: &LeakGuard,
     id: ObjectId,
 ) -> Result<Option<String>, RunError> {

@@ -106,6 +106,16 @@ impl Facts<'_> {
         Draft { visit: Some(visit), ..Draft::only(outcome) }
     }
 
+    /// A redirect for now: what the archive has stays.
+    pub fn elsewhere(&self, to: &PageUrl, status: u16) -> Draft {
+        let why = format!("status {status}, for now to {to}, which is another page");
+        if self.stored.is_some() {
+            return Draft::only(Outcome::new(OutcomeKind::Failed, why));
+        }
+        let visit = self.visit(OutcomeKind::Moved);
+        Draft { visit: Some(visit), ..Draft::only(Outcome::new(OutcomeKind::Moved, why)) }
+    }
+
     /// Its owner asks that it is not kept.
     pub fn noarchive(&self) -> Draft {
         let visit = self.visit(OutcomeKind::NoArchive);

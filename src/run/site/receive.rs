@@ -135,7 +135,7 @@ fn ask(door: &Door<'_>, plan: &Plan<'_>, job: &Job) -> Result<Received, RunError
                 }
                 let found = if *form == Form::Variant { job.url.clone() } else { answer.found };
                 let response = answer.response;
-                let spooled = spooled((job, *form), (&found, answer.time), &response.headers);
+                let spooled = spooled((plan, job, *form), (&found, answer.time), &response.headers);
                 return Ok(Received::Answer(Box::new(SpooledAnswer {
                     status: response.status,
                     body: response.body,
@@ -144,14 +144,12 @@ fn ask(door: &Door<'_>, plan: &Plan<'_>, job: &Job) -> Result<Received, RunError
             }
             Visit::Moved { .. } | Visit::Astray { .. } if more => {}
             Visit::Moved { to, status, time } => {
-                let spooled = spooled((job, *form), (&job.url, time), &Headers::default());
-                let moved_to = Some(to.to_string());
-                return Ok(Received::Answer(Box::new(SpooledAnswer {
-                    status,
-                    moved_to,
-                    ..spooled
-                })));
+                return Ok(led((plan, job, *form), &to, (status, time)));
             }
+            Visit::Astray { to, status, why } => match target(job, &to) {
+                Some(target) => return Ok(led((plan, job, *form), &target, (status, door.now()))),
+                None => last = Some(Visit::Astray { to, status, why }),
+            },
             other => last = Some(other),
         }
         if last.is_some() {
@@ -171,16 +169,15 @@ fn ask_in(
         UrlKind::Sitemap => (RequestKind::Sitemap, SITEMAP_LIMIT),
         UrlKind::Page => (RequestKind::Page, PAGE_LIMIT),
     };
-    let within = |to: &PageUrl| {
-        if plan.covers(to) { Ok(()) } else { Err(format!("{to} is no page of the source")) }
-    };
+    // Where a page leads is another resource, which is asked for under its own address.
+    let nowhere = |to: &PageUrl| Err(format!("{to} is another page"));
     let near = |to: &PageUrl| {
         let allowed = plan.may_lead(to);
         if allowed { Ok(()) } else { Err(format!("{to} is on none of the source's hosts")) }
     };
     let is_start =
         job.kind == UrlKind::Sitemap || job.named == Named::InStart && !plan.covers(&job.url);
-    let follow = if is_start { Follow::All(&near) } else { Follow::Temporary(&within) };
+    let follow = if is_start { Follow::All(&near) } else { Follow::Temporary(&nowhere) };
     let validators = job.validators.as_ref().filter(|(own, _)| *own == form);
     door.get(&Ask {
         source: plan.source,
@@ -193,14 +190,29 @@ fn ask_in(
     })
 }
 
+/// Where a redirect leads, if a page may lead there: not from https to http.
+fn target(job: &Job, to: &str) -> Option<PageUrl> {
+    let target = job.url.join(to).ok()?;
+    let downgrade = job.url.scheme() == "https" && target.scheme() == "http";
+    (!downgrade && job.kind == UrlKind::Page).then_some(target)
+}
+
+/// An answer that leads elsewhere.
+fn led(asked: (&Plan<'_>, &Job, Form), to: &PageUrl, (status, time): (u16, Timestamp)) -> Received {
+    let spooled = spooled(asked, (&asked.1.url, time), &Headers::default());
+    let moved_to = Some(to.to_string());
+    Received::Answer(Box::new(SpooledAnswer { status, moved_to, ..spooled }))
+}
+
 /// An answer without what is particular to it.
 fn spooled(
-    (job, form): (&Job, Form),
+    (plan, job, form): (&Plan<'_>, &Job, Form),
     (found, time): (&PageUrl, Timestamp),
     headers: &Headers,
 ) -> SpooledAnswer {
     SpooledAnswer {
-        id: job.id,
+        source: plan.source.id.to_string(),
+        url: job.url.to_string(),
         found: found.to_string(),
         form: form.name().to_owned(),
         hops: job.hops,

@@ -7,6 +7,7 @@ use super::offer::{Listing, Offer};
 use super::receive::{Job, Named, Received};
 use crate::archive::{PageEntry, Replaced};
 use crate::discover::frontier::depth_below;
+use crate::extract::html::MetaRobots;
 use crate::model::{Note, Outcome, OutcomeKind, PageUrl, Timestamp};
 use crate::run::RunError;
 use crate::run::door::Visit;
@@ -100,6 +101,7 @@ impl Crawl<'_, '_> {
     ) -> Result<(), RunError> {
         let form = super::plan::Form::from_name(&answer.form).name();
         let run = self.pass.started;
+        let bot = &self.pass.context.config.bot.name;
         let plan = &self.plans[case.job.site];
         let facts = Facts {
             run,
@@ -121,6 +123,9 @@ impl Crawl<'_, '_> {
                 OutcomeKind::Skipped if !is_start(case.job) => facts.skipped(outcome.reason),
                 _ => facts.failed(outcome.reason),
             },
+            (304, _) if case.job.validators.is_some() && asks_not_to_be_kept(&answer, bot) => {
+                facts.noarchive()
+            }
             (304, _) if case.job.validators.is_some() => {
                 let draft = facts.not_modified(answer.validators);
                 if case.job.kind == UrlKind::Sitemap {
@@ -140,20 +145,24 @@ impl Crawl<'_, '_> {
                 }
                 _ => facts.failed(format!("status {} without a usable Location", answer.status)),
             },
+            (302 | 303 | 307, _) => match answer.moved_to.as_deref().map(PageUrl::parse) {
+                Some(Ok(to)) => {
+                    self.offer_target(case, &to, answer.hops)?;
+                    facts.elsewhere(&to, answer.status)
+                }
+                _ => facts.failed(format!("status {} without a usable Location", answer.status)),
+            },
             (304, _) => facts.failed("status 304, although nothing was asked with".to_owned()),
             (status, _) => facts.failed(format!("status {status}")),
         };
         self.draft(case, &draft)
     }
 
-    /// Offers where a permanent redirect leads.
+    /// Offers where a redirect leads.
     fn offer_target(&mut self, case: &Case<'_>, to: &PageUrl, hops: u8) -> Result<(), RunError> {
         let plan = &self.plans[case.job.site];
         if case.job.named == Named::InStart && !plan.covers(to) {
-            let why = format!(
-                "{}: it leads to {to} for good, which is no page of the source",
-                case.job.url
-            );
+            let why = format!("{}: it leads to {to}, which is no page of the source", case.job.url);
             self.sites[case.job.site].trouble.push(why);
         }
         if hops >= MOST_HOPS {
@@ -322,6 +331,11 @@ impl Crawl<'_, '_> {
         tracing::debug!(source = %source.id, url = %job.url, "no answer");
         self.draft(case, &draft)
     }
+}
+
+/// Whether the header fields of an answer say that its text is not to be kept.
+fn asks_not_to_be_kept(answer: &SpooledAnswer, bot: &str) -> bool {
+    answer.robots.lines().any(|value| MetaRobots::from_header(value, bot).noarchive)
 }
 
 /// Whether everything else depends on a job.
