@@ -215,8 +215,23 @@ impl Drop for Hosts {
 }
 
 /// Either a plain connection or one over TLS.
-trait Stream: Read + Write {}
-impl<T: Read + Write> Stream for T {}
+trait Stream: Read + Write {
+    /// Tells the other side that this was all.
+    fn finish(&mut self) -> io::Result<()>;
+}
+
+impl Stream for TcpStream {
+    fn finish(&mut self) -> io::Result<()> {
+        self.flush()
+    }
+}
+
+impl Stream for rustls::StreamOwned<rustls::ServerConnection, TcpStream> {
+    fn finish(&mut self) -> io::Result<()> {
+        self.conn.send_close_notify();
+        self.flush()
+    }
+}
 
 /// A connection: what is read and written, and the socket below it.
 struct Wire {
@@ -321,9 +336,9 @@ impl Shared {
         let stays = self.body(reply, wire, index)?;
         if !stays {
             self.note(index, |exchange| exchange.end = Some(Instant::now()));
-            // TLS may tell that this is the end; a cut connection does not.
+            // A connection that is cut does not tell so.
             if reply.framing == Framing::Close {
-                wire.stream.get_mut().flush()?;
+                wire.stream.get_mut().finish()?;
             }
             // The client may be gone already.
             let _ = wire.socket.shutdown(std::net::Shutdown::Both);
@@ -361,7 +376,7 @@ impl Shared {
         let last = all.len().saturating_sub(1) / PIECE * PIECE;
         send(wire.stream.get_mut(), &all[..last])?;
         self.note(index, |exchange| {
-            exchange.whole = whole;
+            exchange.whole = whole && !reply.partial;
             exchange.end = (!cut).then(Instant::now);
         });
         send(wire.stream.get_mut(), &all[last..])?;

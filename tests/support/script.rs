@@ -60,6 +60,8 @@ pub struct Reply {
     pub stray: Vec<u8>,
     /// More header bytes: a start, and a unit so many times, before the end of the section.
     pub flood: Option<(Vec<u8>, Vec<u8>, u64)>,
+    /// What is sent is less than it should be, although its framing is whole.
+    pub partial: bool,
     /// Answers 304 to a request whose validators are those of the reply.
     pub validates: bool,
     when: Option<Condition>,
@@ -77,6 +79,7 @@ impl Reply {
             reset: false,
             stray: Vec::new(),
             flood: None,
+            partial: false,
             validates: false,
             when: None,
         }
@@ -216,6 +219,7 @@ impl Reply {
             reset: value.get("reset_connection") == Some(&Value::Bool(true)),
             stray: text("raw_extra_after_headers").unwrap_or_default().into(),
             flood: None,
+            partial: text("framing").is_some_and(|framing| framing.ends_with("cut")),
             validates: false,
             when,
         }
