@@ -69,6 +69,11 @@ fn tips(world: &World) -> Vec<String> {
     names.iter().map(tip).filter(|tip| !tip.is_empty()).collect()
 }
 
+/// Lets the hosts read what a process that is gone has sent.
+fn settle() {
+    thread::sleep(Duration::from_millis(30));
+}
+
 /// URLs that were answered completely and long enough before.
 fn settled(exchanges: &[Exchange], before: Instant) -> BTreeSet<String> {
     let sent = |exchange: &&Exchange| {
@@ -192,6 +197,7 @@ fn killed_at_any_instant(crawl: &Crawl, clock: &str, seed: u64) {
         // A run that has ended by itself cannot be killed: that is a moment, too.
         let _ = run.kill();
         killed += usize::from(run.wait().expect("it ends").code().is_none());
+        settle();
         let asked = crawl.hosts.exchanges().split_off(before);
         let moved = tips(&world) != old;
         let what = format!("killed at moment {n}, after {delay:?}");
@@ -237,6 +243,7 @@ fn two_interrupts_in_a_row_lose_nothing_either() {
         let kill = Instant::now();
         run.kill().expect("a run at work");
         run.wait().expect("it ends");
+        settle();
         let asked = crawl.hosts.exchanges().split_off(before);
         assert_nothing_again(&read, &asked, &format!("round {round}"));
         read.extend(settled(&asked, kill));
