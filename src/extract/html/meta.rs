@@ -183,7 +183,10 @@ mod tests {
         let cases = [
             ("<meta name=robots content='NOINDEX'>", noindex),
             ("<meta name=ROBOTS content='index, nofollow'>", nofollow),
-            ("<meta name=robots content=none>", noindex.and(nofollow)),
+            (
+                "<meta name=robots content=none>",
+                MetaRobots { noarchive: true, ..noindex.and(nofollow) },
+            ),
             ("<meta name=otherbot content=noindex>", NONE),
             (
                 "<meta name=PageLog content=noindex><meta name=robots content=nofollow>",

@@ -13,6 +13,10 @@ use crate::model::{PageUrl, Source};
 use crate::politeness::{Access, Answer, Host, Policy, Robots, Standing};
 use crate::state::{Change, Hold, RobotsRow};
 
+/// How often a chain of redirects looks whether another thread has read the file of the
+/// origin that it leads to.
+const CHAIN_LOOKS: u32 = 2000;
+
 /// What was read in this process.
 #[derive(Debug, Default)]
 pub(super) struct Shelf {
@@ -60,18 +64,21 @@ impl Door<'_> {
     ) -> Result<Rules, RunError> {
         let origin = url.origin();
         let policy = Policy::of(source.policy);
+        let mut looks = 0_u32;
         let claimed = loop {
             let mut shelf = locked(&self.shelf);
             if let Some(known) = self.known(&shelf, origin, &policy) {
                 return Ok(known);
             }
-            // Only who holds no other file waits for one, so that nobody waits for ever.
-            if !shelf.reading.contains(origin) || !chain.is_empty() {
+            // Who holds another file waits for a while only: two that wait for each other end.
+            let patient = chain.is_empty() || looks < CHAIN_LOOKS;
+            if !shelf.reading.contains(origin) || !patient {
                 break shelf.reading.insert(origin.to_owned());
             }
             drop(shelf);
             self.check_interrupt()?;
             thread::sleep(ROBOTS_LOOK);
+            looks += 1;
         };
         let read = self.read(source, url, &[chain, &[origin]].concat());
         let mut shelf = locked(&self.shelf);
