@@ -16,8 +16,9 @@ use super::refs::{Heads, RefMove};
 /// How often the copy is brought up to date with commits that came during it.
 const ROUNDS: usize = 5;
 
-/// Copies the state to a path; the text of the error is for people.
-pub type CopyState<'a> = &'a dyn Fn(&Path) -> Result<(), String>;
+/// Copies the state and the politeness file to where they stand in that archive; the text of
+/// the error is for people.
+pub type CopyState<'a> = &'a dyn Fn(&Archive) -> Result<(), String>;
 
 impl Archive {
     /// Copies objects, refs, settings, state and upstream caches to a new directory; gives
@@ -67,7 +68,7 @@ impl Archive {
                 what: format!("cannot copy the state to {}", file.display()),
                 why,
             };
-            copy_state(&file).map_err(failed)?;
+            copy_state(&copy_of).map_err(failed)?;
             if self.heads()? == heads {
                 bytes += fs::metadata(&file).map_or(0, |data| data.len());
                 bytes += copy(&self.upstream_folder(), &copy_of.upstream_folder())?;

@@ -141,6 +141,14 @@ impl Archive {
         RunLock::acquire(&self.path.join(OWN_FOLDER).join(LOCK), holder)
     }
 
+    /// Who holds the run lock, if anybody does; in no words where it does not say.
+    ///
+    /// # Errors
+    /// The lock cannot be looked at.
+    pub fn locked_by(&self) -> Result<Option<String>, ArchiveError> {
+        RunLock::holder(&self.path.join(OWN_FOLDER).join(LOCK))
+    }
+
     /// Removes temporary packs of runs that were killed. Only the holder of the lock may.
     ///
     /// # Errors

@@ -13,6 +13,22 @@ pub struct RunLock {
 }
 
 impl RunLock {
+    /// Who holds the lock, if anybody does; in no words where it does not say.
+    pub(super) fn holder(path: &Path) -> Result<Option<String>, ArchiveError> {
+        let file = match File::open(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            opened => opened.map_err(ArchiveError::io("open", path))?,
+        };
+        match file.try_lock_shared() {
+            Ok(()) => Ok(None),
+            Err(TryLockError::WouldBlock) => {
+                let text = fs::read_to_string(path).unwrap_or_default();
+                Ok(Some(text.trim().to_owned()))
+            }
+            Err(TryLockError::Error(error)) => Err(ArchiveError::io("lock", path)(error)),
+        }
+    }
+
     /// Takes the lock without waiting. `holder` says who takes it, for messages to others.
     pub(super) fn acquire(path: &Path, holder: &str) -> Result<Self, ArchiveError> {
         let opened = File::options().read(true).write(true).create(true).truncate(false).open(path);

@@ -5,7 +5,8 @@ use std::path::Path;
 use super::output::Output;
 use super::session::Session;
 use super::{Ending, Failure};
-use crate::state::State;
+use crate::archive::Archive;
+use crate::state::{Schedule, State, StateError};
 
 pub(crate) fn backup(
     session: &Session,
@@ -13,11 +14,16 @@ pub(crate) fn backup(
     output: &Output,
 ) -> Result<Ending, Failure> {
     let archive = session.archive()?;
-    let copy_state = |target: &Path| match State::open_to_read(&archive.state_file()) {
-        Ok(Some(state)) => state.copy_to(target).map_err(|error| error.to_string()),
-        Ok(None) => Ok(()),
-        Err(error) => Err(error.to_string()),
+    let copy_state = |copy: &Archive| -> Result<(), StateError> {
+        if let Some(state) = State::open_to_read(&archive.state_file())? {
+            state.copy_to(&copy.state_file())?;
+        }
+        match Schedule::open_to_read(&archive.politeness_file())? {
+            Some(schedule) => schedule.copy_to(&copy.politeness_file()),
+            None => Ok(()),
+        }
     };
+    let copy_state = |copy: &Archive| copy_state(copy).map_err(|error| error.to_string());
     let bytes = archive.back_up(directory, &copy_state)?;
     output.tell(&format!("copied {bytes} bytes to {}", directory.display()));
     Ok(Ending::Done)

@@ -17,6 +17,7 @@ mod generate;
 mod history;
 mod init;
 mod links;
+mod manners;
 mod options;
 mod output;
 mod progress;
@@ -24,6 +25,7 @@ mod run;
 mod session;
 mod show;
 mod status;
+mod stop;
 
 use std::process::ExitCode;
 
@@ -164,6 +166,8 @@ fn dispatch(options: &Options, output: &Output) -> Result<Ending, Failure> {
                 Command::Path(arguments) => address::path(&session, arguments, output),
                 Command::Url(arguments) => address::url(&session, arguments, output),
                 Command::Explain(arguments) => explain::explain(&session, arguments, output),
+                Command::Manners(arguments) => manners::manners(&session, arguments, output),
+                Command::Stop { name } => stop::stop(&session, name, output),
                 Command::Audit(arguments) => audit::audit(&session, arguments, output),
                 Command::Backup { directory } => backup::backup(&session, directory, output),
                 Command::Init(_)

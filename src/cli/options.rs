@@ -79,6 +79,14 @@ pub(crate) enum Command {
     Url(UrlArguments),
     /// Tell why a URL was read, skipped, kept or refused, run by run
     Explain(ExplainArguments),
+    /// Tell how each host was treated: requests, gaps, retries, robots.txt
+    Manners(MannersArguments),
+    /// Let the run in progress make no further request to a source or host
+    Stop {
+        /// Id of the source, or name of the host
+        #[arg(value_name = "SOURCE|HOST")]
+        name: String,
+    },
     /// Check the archive: objects, layout, separation, state
     Audit(AuditArguments),
     /// Print a HTML or Markdown file as a run would convert it
@@ -220,6 +228,17 @@ pub(crate) struct ExplainArguments {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct MannersArguments {
+    /// Number of the run, or `outside` for the last command that asked outside of runs; the
+    /// last run that made a request where none is given
+    #[arg(value_name = "RUN", value_parser = run_number)]
+    pub run: Option<i64>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct AuditArguments {
     /// Repair what can be made anew: the state, left-over files; accept refs as they are
     #[arg(long)]
@@ -246,6 +265,15 @@ pub(crate) struct ConvertArguments {
     /// CSS selector of what is no content
     #[arg(long, value_name = "SELECTOR")]
     pub drop: Vec<String>,
+}
+
+/// A run as `manners` takes it; 0 is outside of runs.
+fn run_number(text: &str) -> Result<i64, String> {
+    match text.parse() {
+        Ok(number) if number > 0 => Ok(number),
+        _ if text == "outside" => Ok(0),
+        _ => Err("write the number of a run, or `outside`".to_owned()),
+    }
 }
 
 /// A time that Git can write into a commit.

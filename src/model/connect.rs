@@ -1,6 +1,7 @@
 //! `--connect-to` and `connect_to`, as curl has them.
 
 use std::fmt;
+use std::net::Ipv6Addr;
 use std::str::FromStr;
 
 /// Connections to one host and port that go to another instead: `HOST:PORT:ADDR:PORT`.
@@ -75,7 +76,7 @@ fn cut_host(text: &str) -> Option<(&str, &str)> {
 fn read_host(text: &str) -> Result<Option<String>, &'static str> {
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
     if let Some(address) = bare {
-        let address: Result<std::net::Ipv6Addr, _> = address.parse();
+        let address: Result<Ipv6Addr, _> = address.parse();
         return address
             .map(|address| Some(address.to_string()))
             .map_err(|_| "what stands in brackets is not an IPv6 address");
@@ -106,6 +107,14 @@ impl fmt::Display for ConnectTo {
         let (from, to) = (host(&self.host), host(&self.to_host));
         write!(f, "{from}:{}:{to}:{}", port(self.port), port(self.to_port))
     }
+}
+
+/// The form in which hosts are told from each other, that of [`super::PageUrl::host`]: lower
+/// case, without the dot of the root, an IPv6 address in brackets, no port.
+#[must_use]
+pub fn host_key(host: &str) -> String {
+    let name = host.strip_suffix('.').unwrap_or(host);
+    if name.parse::<Ipv6Addr>().is_ok() { format!("[{name}]") } else { name.to_ascii_lowercase() }
 }
 
 /// Splits `host:port`; the colons of `[v6]` are no ports.

@@ -23,7 +23,7 @@ pub mod yaml;
 pub use address::is_global_address;
 pub use bot::Bot;
 pub use capture::{Capture, Validators};
-pub use connect::{ConnectTo, InvalidConnectTo, split_port};
+pub use connect::{ConnectTo, InvalidConnectTo, host_key, split_port};
 pub use link::{Link, Resolve};
 pub use media::MediaType;
 pub use outcome::{Note, Outcome, OutcomeKind};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::{Repository, Timestamp, UrlMapping};
+use super::{PageUrl, Repository, Timestamp, UrlMapping, host_key, split_port};
 
 /// Permanent name of a source: `[a-z0-9-]`, 1 to 64 bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -234,5 +234,25 @@ impl Source {
     pub fn is_due(&self, last: Option<Timestamp>, now: Timestamp) -> bool {
         let (Some(every), Some(last)) = (self.every, last) else { return true };
         !(0..every.as_secs().cast_signed()).contains(&(now.unix() - last.unix()))
+    }
+
+    /// The hosts that it names, in the form of [`host_key`]; one may come more than once.
+    #[must_use]
+    pub fn hosts(&self) -> Vec<String> {
+        let of_urls = |urls: &[String]| -> Vec<String> {
+            let urls = urls.iter().filter_map(|url| PageUrl::parse(url).ok());
+            urls.map(|url| url.host().to_owned()).collect()
+        };
+        match &self.kind {
+            SourceKind::Site(site) => {
+                let named = site.hosts.iter().map(|host| host_key(split_port(host).0));
+                named.chain(of_urls(&site.start)).collect()
+            }
+            SourceKind::Git(git) => {
+                let endpoints = git.repositories.iter().filter_map(Repository::endpoint);
+                endpoints.map(|(host, _)| host_key(host)).collect()
+            }
+            SourceKind::Feed(feed) => of_urls(&feed.feeds),
+        }
     }
 }

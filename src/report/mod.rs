@@ -4,12 +4,14 @@ mod changes;
 mod explain;
 mod history;
 mod lookup;
+mod manners;
 mod status;
 
 pub use changes::{ChangeLine, Changes};
 pub use explain::{Explanation, Step};
 pub use history::{VersionLine, find_versions};
 pub use lookup::{Found, LookupError, find_pages, paths_of};
+pub use manners::{HostManners, Manners, RobotsLine};
 pub use status::{SourceStatus, Status};
 
 use crate::archive::ArchiveError;

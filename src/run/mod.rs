@@ -153,6 +153,7 @@ pub fn run(context: &Context<'_>, request: &Request) -> Result<Option<Report>, R
     let archive = open_or_init(context.config, &context.git)?;
     let started = context.clock.now();
     let lock = archive.lock(&format!("process {}, since {started}", std::process::id()))?;
+    door::forget_stops(context, &archive)?;
     let mark = started.to_string().replace(':', "");
     let (mut state, condition) = State::open(&archive.state_file(), &mark)?;
     if let Condition::SetAside(aside) = &condition {
@@ -303,9 +304,6 @@ fn read_sources(
 ) -> Result<(), RunError> {
     let run = pass.run.unwrap_or(RunId(0));
     let door = Door::open(pass.context, pass.archive, run, pass.deadline)?;
-    if request.effect == Effect::DryRun {
-        door.forget_stops()?;
-    }
     let of = |visibility| due.iter().filter(move |source| source.visibility == visibility);
     for source in of(Visibility::Private).chain(of(Visibility::Public)) {
         match &source.kind {

@@ -110,20 +110,14 @@ impl Schedule {
         copy_file(&self.db, target)
     }
 
-    /// Begins a run: stops of earlier runs are forgotten, and so is conduct under the numbers
-    /// of this run and later ones, which a state that was made anew gives once more. Outside
-    /// of runs (number 0) only the conduct of the last command is forgotten.
+    /// Begins a run: forgets conduct under its number and later ones, which a state that was
+    /// made anew gives once more. Outside of runs (number 0) that of the last command is
+    /// forgotten.
     ///
     /// # Errors
     /// The file cannot be written.
     pub fn begin_run(&mut self, run: RunId) -> Result<(), StateError> {
-        self.transaction(|db| {
-            conduct::forget(db, run)?;
-            if run > RunId(0) {
-                db.execute("DELETE FROM stop", [])?;
-            }
-            Ok(())
-        })
+        self.transaction(|db| conduct::forget(db, run))
     }
 
     /// Lets `work` look at a host for a source and say what becomes of it; nobody else does
@@ -199,7 +193,7 @@ impl Schedule {
         host::is_stopped(&self.db, (host, source.as_str())).map_err(|error| self.error(error))
     }
 
-    /// Forgets what was stopped.
+    /// Forgets what was stopped; only for the holder of the run lock.
     ///
     /// # Errors
     /// The file cannot be written.

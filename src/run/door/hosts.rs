@@ -1,12 +1,11 @@
 //! What the configuration says about hosts: their terms, and addresses that are allowed.
 
 use std::collections::HashMap;
-use std::net::Ipv6Addr;
 use std::time::Duration;
 
 use crate::config::Config;
 use crate::fetch::http::Allowed;
-use crate::model::{PageUrl, Source, SourceKind, split_port};
+use crate::model::{PageUrl, Source, SourceKind};
 use crate::politeness::{Policy, Terms};
 
 /// The terms of all hosts that are named.
@@ -18,7 +17,7 @@ impl Hosts {
         let mut terms: HashMap<String, Terms> = HashMap::new();
         for source in &config.sources {
             let own = terms_of(source);
-            for host in hosts_of(source) {
+            for host in source.hosts() {
                 let known = terms.entry(host).or_insert_with(|| own.clone());
                 *known = known.strictest(&own);
             }
@@ -38,12 +37,6 @@ impl Hosts {
     }
 }
 
-/// The form in which a host is told from others: that of [`PageUrl::host`].
-pub(super) fn key(host: &str) -> String {
-    let name = host.strip_suffix('.').unwrap_or(host);
-    if name.parse::<Ipv6Addr>().is_ok() { format!("[{name}]") } else { name.to_ascii_lowercase() }
-}
-
 fn terms_of(source: &Source) -> Terms {
     let pace = match &source.kind {
         SourceKind::Site(site) => site.pace,
@@ -51,27 +44,6 @@ fn terms_of(source: &Source) -> Terms {
         SourceKind::Feed(feed) => feed.pace,
     };
     Terms::new(pace, &Policy::of(source.policy))
-}
-
-/// The hosts that a source names.
-pub(super) fn hosts_of(source: &Source) -> Vec<String> {
-    let of_urls = |urls: &[String]| -> Vec<String> {
-        let urls = urls.iter().filter_map(|url| PageUrl::parse(url).ok());
-        urls.map(|url| url.host().to_owned()).collect()
-    };
-    match &source.kind {
-        SourceKind::Site(site) => {
-            let mut hosts: Vec<String> =
-                site.hosts.iter().map(|host| key(split_port(host).0)).collect();
-            hosts.extend(of_urls(&site.start));
-            hosts
-        }
-        SourceKind::Git(git) => {
-            let endpoints = git.repositories.iter().filter_map(|repository| repository.endpoint());
-            endpoints.map(|(host, _)| key(host)).collect()
-        }
-        SourceKind::Feed(feed) => of_urls(&feed.feeds),
-    }
 }
 
 /// Private and local addresses that the configuration names.

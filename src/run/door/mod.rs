@@ -168,8 +168,7 @@ struct Desk {
 }
 
 impl<'a> Door<'a> {
-    /// Opens the door; [`RunId`] 0 stands for requests outside of runs. What `pagelog stop`
-    /// was told is forgotten when a run begins.
+    /// Opens the door; [`RunId`] 0 stands for requests outside of runs.
     ///
     /// # Errors
     /// The politeness file cannot be used.
@@ -179,14 +178,7 @@ impl<'a> Door<'a> {
         run: RunId,
         deadline: Option<Instant>,
     ) -> Result<Self, RunError> {
-        let mark = context.clock.now().to_string().replace(':', "");
-        let (mut schedule, condition) = Schedule::open(&archive.politeness_file(), &mark)?;
-        if let Condition::SetAside(aside) = &condition {
-            context.progress.warn(&format!(
-                "the politeness file was damaged; it is kept as {} and begun anew",
-                aside.display()
-            ));
-        }
+        let mut schedule = open_schedule(context, archive)?;
         schedule.begin_run(run)?;
         Ok(Self {
             context,
@@ -240,14 +232,6 @@ impl<'a> Door<'a> {
         self.access(source, url)
     }
 
-    /// Forgets what `pagelog stop` was told; for a run that is not counted as one.
-    ///
-    /// # Errors
-    /// The politeness file failed.
-    pub fn forget_stops(&self) -> Result<(), RunError> {
-        Ok(locked(&self.desk).schedule.forget_stops()?)
-    }
-
     /// The time by the clock of the run.
     pub fn now(&self) -> Timestamp {
         self.context.clock.now()
@@ -267,6 +251,27 @@ impl<'a> Door<'a> {
     fn check_interrupt(&self) -> Result<(), RunError> {
         if self.is_closed() { Err(RunError::Interrupted) } else { Ok(()) }
     }
+}
+
+/// Forgets what `pagelog stop` was told about earlier runs; once the run lock is held, so
+/// that nothing is forgotten that is meant for this one.
+///
+/// # Errors
+/// The politeness file cannot be used.
+pub(super) fn forget_stops(context: &Context<'_>, archive: &Archive) -> Result<(), RunError> {
+    Ok(open_schedule(context, archive)?.forget_stops()?)
+}
+
+fn open_schedule(context: &Context<'_>, archive: &Archive) -> Result<Schedule, RunError> {
+    let mark = context.clock.now().to_string().replace(':', "");
+    let (schedule, condition) = Schedule::open(&archive.politeness_file(), &mark)?;
+    if let Condition::SetAside(aside) = &condition {
+        context.progress.warn(&format!(
+            "the politeness file was damaged; it is kept as {} and begun anew",
+            aside.display()
+        ));
+    }
+    Ok(schedule)
 }
 
 /// What a mutex holds. A thread that panicked ends the run; whatever it left is still whole.

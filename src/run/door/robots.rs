@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::exchange::{Got, ROBOTS_LIMIT, ROBOTS_LOOK};
-use super::visit::{HOPS, Redirect, redirect};
+use super::visit::{HOPS, Redirect, printable, redirect};
 use super::{Door, RequestKind, RunError, locked};
 use crate::fetch::http::{Accept, Request};
 use crate::model::{PageUrl, Source};
@@ -202,7 +202,8 @@ impl Door<'_> {
                 if verdict.allowed {
                     return Ok(None);
                 }
-                unreadable(format!("it leads to {here}, forbidden by {}", verdict.ground))
+                let ground = printable(&verdict.ground.to_string());
+                unreadable(format!("it leads to {here}, forbidden by {ground}"))
             }
         }
     }

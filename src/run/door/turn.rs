@@ -3,9 +3,9 @@
 use std::thread;
 use std::time::Duration;
 
-use super::hosts::{self, LONGEST_REQUEST, LONGEST_UPDATE};
+use super::hosts::{LONGEST_REQUEST, LONGEST_UPDATE};
 use super::{Door, HostView, RequestKind, RunError, locked};
-use crate::model::{Source, Timestamp};
+use crate::model::{PolicyName, Source, Timestamp, host_key};
 use crate::politeness::{
     Ended, Gate, Host, HostState, Limits, Millis, Next, Parked, Policy, Reply, Terms, Turn,
 };
@@ -24,7 +24,7 @@ const STOPPED: &str = "stopped by `pagelog stop`";
 /// Who wants the turn of which host.
 pub(super) struct Claim<'q> {
     pub source: &'q Source,
-    /// As [`hosts::key`] has it.
+    /// In the form of [`host_key`].
     pub host: &'q str,
     pub kind: RequestKind,
     pub terms: Terms,
@@ -184,15 +184,13 @@ impl Door<'_> {
         let mut desk = locked(&self.desk);
         let ended = desk.schedule.with_host((claim.host, &claim.source.id), now, |row| {
             let mut host = Host::new(claim.terms.clone(), row.state);
-            let next = if let Some(reply) = done.reply {
-                host.end(now, &done.ended(reply))
-            } else {
+            let next = done.reply.map(|reply| host.end(now, &done.ended(reply)));
+            if next.is_none() {
                 host.abandon(now);
-                Next::Done
-            };
+            }
             let state = host.state().clone();
             let counted = self.count(claim, taken, (done, now, &state));
-            (Some(Change { state, hold: Hold::Ended, counted }), next)
+            (Some(Change { state, hold: Hold::Ended, counted }), next.unwrap_or(Next::Done))
         });
         Ok(ended?)
     }
@@ -231,7 +229,7 @@ impl Door<'_> {
         host: &str,
         work: impl FnOnce() -> (Reply, T),
     ) -> Result<Result<T, String>, RunError> {
-        let host = hosts::key(host);
+        let host = host_key(host);
         let terms = self.hosts.terms(&host, source);
         let claim = Claim { source, host: &host, kind: RequestKind::Git, terms };
         let taken = match self.await_turn(&claim)? {
@@ -255,7 +253,7 @@ impl Door<'_> {
 
     /// How a host stands, for whoever decides what to ask next.
     pub(super) fn view(&self, host: &str) -> HostView {
-        let key = hosts::key(host);
+        let key = host_key(host);
         let now = self.ticks.start();
         let desk = locked(&self.desk);
         let row = match desk.schedule.host(&key, now) {
@@ -265,7 +263,7 @@ impl Door<'_> {
                 return HostView::default();
             }
         };
-        let standard = Terms::new(Duration::ZERO, &Policy::of(crate::model::PolicyName::Standard));
+        let standard = Terms::new(Duration::ZERO, &Policy::of(PolicyName::Standard));
         let terms = self.hosts.named(&key).cloned().unwrap_or(standard);
         let mut schedule = Host::new(terms, row.state);
         if !desk.begun.contains(&key) {

@@ -91,11 +91,19 @@ impl Door<'_> {
         if verdict.allowed {
             return Ok(None);
         }
-        Ok(Some(match access.robots.unreachable() {
-            Some(why) => Visit::Unreachable { why: why.to_owned(), retry },
-            None => Visit::Disallowed { url: url.clone(), ground: verdict.ground.to_string() },
-        }))
+        if let Some(why) = access.robots.unreachable() {
+            return Ok(Some(Visit::Unreachable { why: why.to_owned(), retry }));
+        }
+        let ground = printable(&verdict.ground.to_string());
+        Ok(Some(Visit::Disallowed { url: url.clone(), ground }))
     }
+}
+
+/// A text that holds a line of a robots.txt, fit for a terminal.
+pub(super) fn printable(text: &str) -> String {
+    let plain = |c: char| c == ' ' || c.is_alphanumeric() || c.is_ascii_punctuation();
+    let escaped = |c: char| if plain(c) { c.to_string() } else { c.escape_unicode().to_string() };
+    text.chars().map(escaped).collect()
 }
 
 /// Whether a redirect from the last of `hops` is followed.
