@@ -7,6 +7,7 @@ mod conversions;
 mod ends;
 mod explanations;
 mod histories;
+mod manners;
 mod outputs;
 mod questions;
 mod scene;

@@ -200,6 +200,7 @@ pub fn answers(world: &World) {
     let url = "https://up.git.invalid/part0/page0.md";
     world.pagelog(&["status"]).ok();
     world.pagelog(&["changes"]).ok();
+    world.pagelog(&["manners"]).ok();
     assert!(world.pagelog(&["path", url]).ok().contains("part0/page0.md"));
     assert!(world.pagelog(&["history", url]).ok().contains("2026-11-30"));
     world.pagelog(&["explain", url]).ok();
