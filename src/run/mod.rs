@@ -11,7 +11,6 @@
 
 mod commit;
 mod convert;
-#[allow(dead_code, reason = "what only the reading of sites asks for")]
 mod door;
 mod git;
 mod maintain;
@@ -303,7 +302,11 @@ fn read_sources(
     request: &Request,
 ) -> Result<(), RunError> {
     let run = pass.run.unwrap_or(RunId(0));
-    let door = Door::open(pass.context, pass.archive, run, pass.deadline)?;
+    let open = match beginning {
+        Beginning::Anew => Door::open,
+        Beginning::Resumed => Door::again,
+    };
+    let door = open(pass.context, pass.archive, run, pass.deadline)?;
     let of = |visibility| due.iter().filter(move |source| source.visibility == visibility);
     for source in of(Visibility::Private).chain(of(Visibility::Public)) {
         match &source.kind {

@@ -187,6 +187,15 @@ impl State {
         take().map_err(|error| self.error(error))
     }
 
+    /// Lets a URL that was taken wait again.
+    ///
+    /// # Errors
+    /// The state cannot be written.
+    pub fn give_back(&mut self, id: UrlId) -> Result<(), StateError> {
+        let done = self.db.execute("UPDATE queue SET taken = 0 WHERE url = ?", [id.0]);
+        done.map(drop).map_err(|error| self.error(error))
+    }
+
     /// How many URLs of the first class wait for a source.
     ///
     /// # Errors

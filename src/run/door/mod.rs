@@ -178,8 +178,22 @@ impl<'a> Door<'a> {
         run: RunId,
         deadline: Option<Instant>,
     ) -> Result<Self, RunError> {
-        let mut schedule = open_schedule(context, archive)?;
-        schedule.begin_run(run)?;
+        let door = Self::again(context, archive, run, deadline)?;
+        locked(&door.desk).schedule.begin_run(run)?;
+        Ok(door)
+    }
+
+    /// Opens the door for a run that goes on: its conduct so far counts.
+    ///
+    /// # Errors
+    /// The politeness file cannot be used.
+    pub fn again(
+        context: &'a Context<'a>,
+        archive: &Archive,
+        run: RunId,
+        deadline: Option<Instant>,
+    ) -> Result<Self, RunError> {
+        let schedule = open_schedule(context, archive)?;
         Ok(Self {
             context,
             run,
@@ -228,6 +242,7 @@ impl<'a> Door<'a> {
     ///
     /// # Errors
     /// As [`Door::get`].
+    #[allow(dead_code, reason = "what a probe asks")]
     pub fn robots(&self, source: &Source, url: &PageUrl) -> Result<Arc<Access>, RunError> {
         self.access(source, url)
     }

@@ -160,13 +160,14 @@ impl<'c, 'a> Crawl<'c, 'a> {
     /// Whether nothing is left to do.
     fn is_through(&self) -> bool {
         let starting = |site: &Progress| site.round == Round::Starts && site.first > 0;
-        self.lanes.next().is_none()
+        !self.lanes.is_waiting()
             && self.sites.iter().all(|site| site.round == Round::Over || starting(site))
     }
 
     /// Gives the hosts' threads what comes next.
     fn hand_out(&mut self) -> Result<(), RunError> {
-        while let Some((host, site)) = self.lanes.next() {
+        let now = self.pass.context.clock.monotonic();
+        while let Some((host, site)) = self.lanes.next(now) {
             let plan = &self.plans[site];
             let Some((id, class, hops)) = self.pass.state.take(&host, &plan.source.id)? else {
                 self.lanes.empty(&host, site);

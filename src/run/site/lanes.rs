@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::Sender;
+use std::time::Instant;
 
 use super::receive::Job;
 
@@ -27,6 +28,14 @@ struct Waiting {
     count: u64,
     /// Why nothing more is asked for in this run.
     closed: Option<String>,
+    /// Until when nothing is asked for.
+    pause: Option<Instant>,
+}
+
+impl Waiting {
+    fn is_open(&self) -> bool {
+        self.count > 0 && self.closed.is_none()
+    }
 }
 
 impl Lane {
@@ -45,9 +54,10 @@ impl Lane {
     }
 
     /// The site whose turn it is: they take turns.
-    fn next_site(&self) -> Option<usize> {
+    fn next_site(&self, now: Instant) -> Option<usize> {
         let open = |site: &&usize| {
-            self.sites.get(site).is_some_and(|it| it.count > 0 && it.closed.is_none())
+            let site = self.sites.get(site);
+            site.is_some_and(|it| it.is_open() && it.pause.is_none_or(|until| until <= now))
         };
         let behind = self.sites.range(self.last + 1..).map(|(site, _)| site);
         behind.chain(self.sites.keys()).find(open).copied()
@@ -87,6 +97,16 @@ impl<'s> Lanes<'s> {
         waiting.closed.get_or_insert_with(|| why.to_owned());
     }
 
+    /// Asks a host for nothing of a site until then.
+    pub fn pause(&mut self, host: &str, site: usize, until: Instant) {
+        self.lane(host).sites.entry(site).or_default().pause = Some(until);
+    }
+
+    /// Whether something waits that will still be asked for.
+    pub fn is_waiting(&self) -> bool {
+        self.lanes.values().any(|lane| lane.sites.values().any(Waiting::is_open))
+    }
+
     /// Hands a job to its host's thread; false where that is gone.
     pub fn hand(&mut self, job: Job) -> bool {
         let lane = self.lane(job.url.host());
@@ -106,9 +126,9 @@ impl<'s> Lanes<'s> {
     }
 
     /// A host with room, and the site whose turn it is there.
-    pub fn next(&self) -> Option<(String, usize)> {
+    pub fn next(&self, now: Instant) -> Option<(String, usize)> {
         let mut open = self.lanes.iter().filter(|(_, lane)| lane.has_room());
-        open.find_map(|(host, lane)| Some((host.clone(), lane.next_site()?)))
+        open.find_map(|(host, lane)| Some((host.clone(), lane.next_site(now)?)))
     }
 
     /// Jobs that did not come back yet.

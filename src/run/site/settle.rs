@@ -1,5 +1,7 @@
 //! What came of a job: its draft, and the URLs that it leads to.
 
+use std::time::Duration;
+
 use super::convert::{Content, Event, ReadPage, Sheet};
 use super::crawl::{Crawl, Round};
 use super::judge::{Facts, PutPage};
@@ -287,6 +289,23 @@ impl Crawl<'_, '_> {
         self.draft(case, &draft)
     }
 
+    /// Asks for a URL later in this run, where its origin has answered before and is asked
+    /// for its robots.txt again in time; else leaves the host for a later run.
+    fn postpone(&mut self, job: &Job, retry: Option<Duration>, why: &str) -> Result<(), RunError> {
+        let host = job.url.host().to_owned();
+        let answers = self.sites[job.site].answers > 0;
+        match retry.filter(|retry| answers && *retry < self.pass.time_left()) {
+            Some(retry) => {
+                let until = self.pass.context.clock.monotonic() + retry;
+                self.lanes.pause(&host, job.site, until);
+                self.pass.state.give_back(job.id)?;
+                self.lanes.add(&host, job.site, 1);
+            }
+            None => self.lanes.close(&host, job.site, why),
+        }
+        Ok(())
+    }
+
     fn not_answered(&mut self, case: &Case<'_>, visit: Visit) -> Result<(), RunError> {
         let job = case.job;
         let plan = &self.plans[job.site];
@@ -310,10 +329,9 @@ impl Crawl<'_, '_> {
                 }
                 facts.disallowed(&why, plan.site.robots_removed)
             }
-            Visit::Unreachable { why, .. } => {
+            Visit::Unreachable { why, retry } => {
                 let why = format!("robots.txt of {} could not be read: {why}", job.url.origin());
-                self.lanes.close(&host, job.site, &why);
-                return Ok(());
+                return self.postpone(job, retry, &why);
             }
             Visit::Deferred(why) => {
                 self.lanes.close(&host, job.site, &why);

@@ -18,6 +18,8 @@ use crate::state::{HostConduct, Schedule};
 pub struct Told(pub Mutex<Vec<String>>);
 
 impl Progress for Told {
+    fn hosts(&self, _hosts: &[crate::run::HostProgress]) {}
+
     fn stage(&self, _: &SourceId, _: &str) {}
     fn advance(&self, _: usize, _: usize) {}
     fn warn(&self, message: &str) {
