@@ -45,7 +45,6 @@ fn expect_sch_outage_is_not_deletion_reset() {
 }
 
 #[test]
-#[ignore = "three time-outs of 30 s each"]
 fn expect_sch_outage_is_not_deletion_silence() {
     outage("/p0");
 }

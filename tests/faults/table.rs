@@ -87,7 +87,6 @@ const CASES: &[(&str, Cover)] = &[
     ("sec-token-in-output", Later(PUSH)),
     ("sec-repo-symlinks-filters", In("git_source/shared_cases.rs", "sec_repo_symlinks_filters")),
     ("prv-purge-is-complete", Later("nothing is purged yet")),
-    // `none` means noindex and nofollow, which are no reason to drop a page.
     ("prv-noarchive-signals", Here),
     // The visible words of a link are text of its page, whatever they spell.
     ("prv-session-data-in-public-tree", Here),
