@@ -1,6 +1,7 @@
 //! How every call of `git` is set up.
 
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -229,12 +230,29 @@ impl Git {
 pub(super) fn failed(command: &str, directory: &Path, finished: &Finished) -> GitError {
     let (command, directory, message) =
         (command.to_owned(), directory.to_owned(), finished.message());
-    if finished.tells_of_full_disk() {
+    // Not every failure of a write is told with its cause.
+    if finished.tells_of_full_disk() || is_full(&directory) {
         GitError::NoSpace { command, directory, message }
     } else {
         GitError::Failed { command, directory, message }
     }
 }
+
+/// Whether the disk that a directory is on takes no more.
+fn is_full(directory: &Path) -> bool {
+    let existing = directory.ancestors().find(|path| path.is_dir());
+    let Some(existing) = existing else { return false };
+    let probe = existing.join(format!("pagelog-room-{}", std::process::id()));
+    let written = std::fs::write(&probe, vec![0; ROOM]);
+    // Where it could not be made, there is nothing to remove.
+    let _ = std::fs::remove_file(&probe);
+    written.is_err_and(|error| {
+        matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+    })
+}
+
+/// Bytes without which no call of Git can do anything.
+const ROOM: usize = 64 * 1024;
 
 /// Settings of every call.
 const FIXED: &[&str] = &[

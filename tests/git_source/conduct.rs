@@ -150,19 +150,16 @@ fn one_source_of_several() {
 #[test]
 fn other_kinds_of_source_are_left_alone() {
     let world = World::new(&format!(
-        "{}[[source]]\nid = \"web\"\nkind = \"site\"\nlicence = \"CC-BY-4.0\"\npublish = true\n\
-         hosts = [\"docs.example.org\"]\npaths = [\"/\"]\nstart = [\"https://docs.example.org/\"]\n\
-         [[source]]\nid = \"news\"\nkind = \"feed\"\nlicence = \"CC-BY-4.0\"\npublish = false\n\
+        "{}[[source]]\nid = \"news\"\nkind = \"feed\"\nlicence = \"CC-BY-4.0\"\npublish = false\n\
          feeds = [\"https://news.example.org/rss\"]\n",
         git_source("docs", "true", &["./up.git"])
     ));
     world.upstream("up").write("a.md", "# A\n").commit();
     let ended = world.pagelog(&["run"]).exits(3);
-    assert!(ended.stderr.contains("kind site is left alone"), "{}", ended.stderr);
-    assert!(ended.stderr.contains("kind feed is left alone"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("feeds are left alone"), "{}", ended.stderr);
     assert!(ended.stdout.starts_with("docs: 0 changed, 1 added"), "{}", ended.stdout);
     world.assert_whole();
     let incomplete: Vec<bool> =
         world.trailers(PUBLIC, "Source").iter().map(|line| line.ends_with("complete=no")).collect();
-    assert_eq!(incomplete, [false, true, true]);
+    assert_eq!(incomplete, [false, true]);
 }
