@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::{StateError, schema};
@@ -159,6 +160,9 @@ fn prepare(db: &Connection, format: &Format) -> rusqlite::Result<()> {
     db.pragma_update(None, "synchronous", format.synchronous)?;
     db.pragma_update(None, "foreign_keys", true)?;
     db.set_prepared_statement_cache_capacity(64);
+    // A statement keeps its plan, whatever is bound to it: it would be parsed anew each time.
+    db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    db.pragma_update(None, "wal_autocheckpoint", 8192)?;
     let sound: String = db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     if sound == "ok" {
         return Ok(());

@@ -3,6 +3,8 @@
 //! That a URL exists is written down as soon as it is known. How it answered is believed
 //! only with the commit that holds its text (see [`Draft`](super::Draft)).
 
+use std::sync::LazyLock;
+
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{State, StateError};
@@ -191,8 +193,9 @@ impl State {
     /// The state cannot be read.
     pub fn site_url(&self, source: &SourceId, url: &str) -> Result<Option<SiteUrl>, StateError> {
         let query = || {
-            let sql = select("WHERE url.source = ? AND url.url = ?");
-            let mut statement = self.db.prepare_cached(&sql)?;
+            static SQL: LazyLock<String> =
+                LazyLock::new(|| select("WHERE url.source = ? AND url.url = ?"));
+            let mut statement = self.db.prepare_cached(&SQL)?;
             statement.query_row([source.as_str(), url], site_url).optional()
         };
         query().map_err(|error| self.error(error))
@@ -204,7 +207,8 @@ impl State {
     /// The state cannot be read.
     pub fn site_url_of(&self, id: UrlId) -> Result<Option<SiteUrl>, StateError> {
         let query = || {
-            let mut statement = self.db.prepare_cached(&select("WHERE url.id = ?"))?;
+            static SQL: LazyLock<String> = LazyLock::new(|| select("WHERE url.id = ?"));
+            let mut statement = self.db.prepare_cached(&SQL)?;
             statement.query_row([id.0], site_url).optional()
         };
         query().map_err(|error| self.error(error))

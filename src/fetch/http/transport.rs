@@ -6,6 +6,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
+use tokio::task::yield_now;
 use tokio::time::interval;
 
 use super::{Allowed, Client, ClientError, HttpFailure, Request, Response, Timeouts, connections};
@@ -31,6 +32,13 @@ pub struct Exchange {
     pub connections: u32,
 }
 
+/// Lets everything else that is ready go on.
+async fn settle() {
+    for _ in 0..2 {
+        yield_now().await;
+    }
+}
+
 impl Transport {
     /// A client that speaks for `bot` and may contact the addresses in `allowed` besides
     /// those of the public internet.
@@ -52,8 +60,8 @@ impl Transport {
         timeouts: Timeouts,
     ) -> Result<Self, ClientError> {
         let client = Client::with_timeouts(bot, network, allowed, timeouts)?;
-        // Connections that are kept need somebody who looks after them between requests.
-        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
+        // Whoever waits for an answer does the work: no other thread has to be woken.
+        let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| ClientError::Setup(error.to_string()))?;
         Ok(Self { client, runtime })
     }
@@ -65,9 +73,11 @@ impl Transport {
     /// Not to be called from asynchronous code.
     pub fn get(&self, request: Request<'_>, give_up: &dyn Fn() -> bool) -> Exchange {
         let (result, connections) = self.runtime.block_on(connections::counted(async {
+            // A kept connection that was closed since the last request is noticed first.
+            settle().await;
             let mut asked = pin!(self.client.get(request));
             let mut looks = interval(LOOK);
-            poll_fn(|context| {
+            let result = poll_fn(|context| {
                 if let Poll::Ready(result) = asked.as_mut().poll(context) {
                     return Poll::Ready(result);
                 }
@@ -78,7 +88,10 @@ impl Transport {
                 }
                 Poll::Pending
             })
-            .await
+            .await;
+            // The connection is kept once what is left of its work is done.
+            settle().await;
+            result
         }));
         Exchange { result, connections }
     }

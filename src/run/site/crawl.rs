@@ -205,7 +205,7 @@ impl<'c, 'a> Crawl<'c, 'a> {
             .as_ref()
             .filter(|visit| self.may_ask_with(plan, (kind, known), visit))
             .map(|visit| (Form::from_name(&visit.form), visit.validators.clone()));
-        Job { site, id: row.id, url, kind, named, class, hops, validators }
+        Job { site, row: Box::new(row.clone()), url, kind, named, class, hops, validators }
     }
 
     /// Whether an answer of 304 would tell all: the text is in the archive, made by the rules

@@ -10,14 +10,15 @@ use crate::fetch::http::Headers;
 use crate::model::{PageUrl, RequestKind, Timestamp, Validators};
 use crate::run::RunError;
 use crate::run::door::{Ask, Door, Follow, Visit};
-use crate::state::{Spool, SpooledAnswer, UrlId, UrlKind};
+use crate::state::{SiteUrl, Spool, SpooledAnswer, UrlKind};
 
 /// Something to be asked for.
 #[derive(Clone, Debug)]
 pub(super) struct Job {
     /// Which of the sites it belongs to.
     pub site: usize,
-    pub id: UrlId,
+    /// What was known of the URL when it was handed out.
+    pub row: Box<SiteUrl>,
     pub url: PageUrl,
     pub kind: UrlKind,
     /// Named by the operator: it may lead elsewhere.

@@ -24,7 +24,7 @@ const MOST_NOTES: usize = 1000;
 /// A job that came back, with what is known of its URL.
 struct Case<'e> {
     job: &'e Job,
-    row: SiteUrl,
+    row: &'e SiteUrl,
     known: Known,
     /// Its place, where the tree has a page.
     stored: Option<PageEntry>,
@@ -54,15 +54,7 @@ impl Crawl<'_, '_> {
     }
 
     fn case<'e>(&self, job: &'e Job) -> Result<Case<'e>, RunError> {
-        let row = self.pass.state.site_url_of(job.id)?;
-        let row = row.unwrap_or_else(|| SiteUrl {
-            id: job.id,
-            url: job.url.to_string(),
-            known: None,
-            visit: None,
-            queued: true,
-            drafted: false,
-        });
+        let row = &*job.row;
         let known = row.known.clone().unwrap_or(Known {
             kind: job.kind,
             depth: 0,
@@ -131,7 +123,7 @@ impl Crawl<'_, '_> {
             (304, _) if case.job.validators.is_some() => {
                 let draft = facts.not_modified(answer.validators);
                 if case.job.kind == UrlKind::Sitemap {
-                    self.offer_listed(case.job.site, &case.row)?;
+                    self.offer_listed(case.job.site, case.row)?;
                 }
                 draft
             }
@@ -298,7 +290,7 @@ impl Crawl<'_, '_> {
             Some(retry) => {
                 let until = self.pass.context.clock.monotonic() + retry;
                 self.lanes.pause(&host, job.site, until);
-                self.pass.state.give_back(job.id)?;
+                self.pass.state.give_back(job.row.id)?;
                 self.lanes.add(&host, job.site, 1);
             }
             None => self.lanes.close(&host, job.site, why),
