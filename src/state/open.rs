@@ -37,10 +37,12 @@ pub(super) struct Format {
     pub steps: &'static [&'static str],
     /// `PRAGMA synchronous`: FULL is on disk at once, NORMAL survives the process only.
     pub synchronous: &'static str,
+    /// `PRAGMA page_size` of a new file: what one small change writes.
+    pub page_size: u32,
 }
 
 /// The state itself.
-const STATE: Format = Format { steps: &schema::STEPS, synchronous: "FULL" };
+const STATE: Format = Format { steps: &schema::STEPS, synchronous: "FULL", page_size: 4096 };
 
 impl State {
     /// Opens the state for writing, under the run lock. A damaged file is renamed (with
@@ -156,6 +158,7 @@ fn missing(version: i64, format: &Format) -> Option<&[&'static str]> {
 
 fn prepare(db: &Connection, format: &Format) -> rusqlite::Result<()> {
     db.busy_timeout(BUSY)?;
+    db.pragma_update(None, "page_size", format.page_size)?;
     db.pragma_update(None, "journal_mode", "WAL")?;
     db.pragma_update(None, "synchronous", format.synchronous)?;
     db.pragma_update(None, "foreign_keys", true)?;

@@ -171,7 +171,6 @@ impl Spool {
 /// Opens the file. Its log is never copied into it: both are gone before that pays.
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let db = Connection::open(path)?;
-    db.pragma_update(None, "page_size", 16384)?;
     db.pragma_update(None, "journal_mode", "WAL")?;
     db.pragma_update(None, "synchronous", "OFF")?;
     db.pragma_update(None, "wal_autocheckpoint", 0)?;

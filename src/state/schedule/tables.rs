@@ -4,7 +4,8 @@ use crate::state::open::Format;
 
 /// All times are milliseconds since 1970 by the clock of the machine, all durations
 /// milliseconds.
-pub(super) const FORMAT: Format = Format { steps: &[CREATE], synchronous: "NORMAL" };
+pub(super) const FORMAT: Format =
+    Format { steps: &[CREATE], synchronous: "NORMAL", page_size: 1024 };
 
 const CREATE: &str = "
 CREATE TABLE host (
