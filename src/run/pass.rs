@@ -1,6 +1,7 @@
 //! One pass over sources that ends in one commit on each ref.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 use std::time::{Duration, Instant};
 
 use super::{Context, Effect, RunError, SourceReport};
@@ -52,8 +53,8 @@ pub(super) struct Pass<'a> {
     pub reports: Vec<SourceReport>,
     pub heads: Vec<(Visibility, UpstreamHead)>,
     pub caches: Vec<(std::path::PathBuf, String)>,
-    /// Paths of new pages, found by their path in lower case.
-    new_paths: HashMap<(SourceId, String), String>,
+    /// Hashes of the paths of new pages in lower case, with their source.
+    new_paths: HashSet<u64>,
     pub deadline: Option<Instant>,
 }
 
@@ -83,7 +84,7 @@ impl<'a> Pass<'a> {
             reports: Vec::new(),
             heads: Vec::new(),
             caches: Vec::new(),
-            new_paths: HashMap::new(),
+            new_paths: HashSet::new(),
             deadline: None,
         })
     }
@@ -185,19 +186,30 @@ impl<'a> Pass<'a> {
             return Ok(None);
         }
         let path = entry.path.to_string();
-        let folded = (entry.source.clone(), path.to_ascii_lowercase());
-        let in_this_pass = self.new_paths.insert(folded, path.clone());
+        let folded = path.to_ascii_lowercase();
+        let met = !self.new_paths.insert(hash_of(&(&entry.source, &folded)));
+        let in_this_pass = if met { self.new_sibling(entry, &path)? } else { None };
         let stored = self.state.case_siblings(&entry.source, &path)?;
         let stays = |path: &String| {
             !self.record.removed.iter().any(|gone| gone.0 == entry.source && gone.1 == *path)
         };
-        let other = in_this_pass.filter(|other| *other != path).or(stored.into_iter().find(stays));
+        let other = in_this_pass.or(stored.into_iter().find(stays));
         Ok(other.map(|other| {
             Note(format!(
                 "its path differs in capitals only from {other}: a file system that ignores \
                  case holds one of them"
             ))
         }))
+    }
+
+    /// A new page of this pass whose path is `path` but for capitals.
+    fn new_sibling(&self, entry: &PageEntry, path: &str) -> Result<Option<String>, RunError> {
+        let is_sibling = |row: &&PageRow| {
+            row.source == entry.source && row.path != path && row.path.eq_ignore_ascii_case(path)
+        };
+        let put = self.record.pages.iter().find(is_sibling).map(|row| row.path.clone());
+        let drafted = || self.state.drafted_siblings(&entry.source, path);
+        Ok(put.map_or_else(|| drafted().map(|found| found.into_iter().next()), |it| Ok(Some(it)))?)
     }
 
     /// Removes a page, if there is one, and counts it.
@@ -242,6 +254,11 @@ impl<'a> Pass<'a> {
         }
         self.reports.push(report);
     }
+}
+
+/// A number that stands for a value within this process.
+fn hash_of(value: &impl std::hash::Hash) -> u64 {
+    BuildHasherDefault::<DefaultHasher>::default().hash_one(value)
 }
 
 /// Refs as the state keeps them.
