@@ -115,21 +115,31 @@ pub(super) fn archive(table: Option<Table<'_>>, dir: &Path) -> ArchiveConfig {
 }
 
 pub(super) fn run(table: Option<Table<'_>>) -> RunConfig {
-    let mut config = RunConfig { budget: HOUR * 12, gone_after: HOUR * 24 };
+    let mut config =
+        RunConfig { budget: HOUR * 12, gone_after: HOUR * 24, checkpoint: Duration::from_mins(5) };
     let Some(mut table) = table else { return config };
-    if let Some(budget) = table.duration("budget") {
-        if budget.value.is_zero() {
-            let complaint = Complaint::new(
-                "`budget`: a run without time reads nothing",
-                "write for instance budget = \"12h\"",
-            );
-            table.faults().add(budget.span, complaint);
-        }
-        config.budget = budget.value;
-    }
+    let none = Complaint::new(
+        "`budget`: a run without time reads nothing",
+        "write for instance budget = \"12h\"",
+    );
+    config.budget = some_time(&mut table, "budget", none).unwrap_or(config.budget);
+    let always = Complaint::new(
+        "`checkpoint`: a run that is always at one comes to nothing else",
+        "write for instance checkpoint = \"5m\"",
+    );
+    config.checkpoint = some_time(&mut table, "checkpoint", always).unwrap_or(config.checkpoint);
     config.gone_after = table.duration("gone_after").map_or(config.gone_after, |time| time.value);
     table.finish(|_| None);
     config
+}
+
+/// A length of time that must not be zero, and what is said where it is.
+fn some_time(table: &mut Table<'_>, key: &'static str, zero: Complaint) -> Option<Duration> {
+    let time = table.duration(key)?;
+    if time.value.is_zero() {
+        table.faults().add(time.span, zero);
+    }
+    Some(time.value)
 }
 
 pub(super) fn network(table: Option<Table<'_>>, dir: &Path) -> NetworkConfig {

@@ -78,6 +78,9 @@ pub struct RunConfig {
     pub budget: Duration,
     /// Least time between the two looks that make a page gone; 24 hours where not given.
     pub gone_after: Duration,
+    /// Time after which what was read of sites so far is brought to disk; more than zero, 5
+    /// minutes where not given.
+    pub checkpoint: Duration,
 }
 
 /// How connections are made. The Debug form masks the password of the proxy.

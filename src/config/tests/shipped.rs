@@ -20,6 +20,7 @@ fn the_shipped_file_says_who_we_are() {
     assert_eq!(config.archive.case, CaseRule::Keep);
     assert_eq!(config.run.budget, Duration::from_hours(12));
     assert_eq!(config.run.gone_after, Duration::from_hours(24));
+    assert_eq!(config.run.checkpoint, Duration::from_mins(5));
     assert_eq!(config.network, NetworkConfig::default());
     assert!(!config.publish.after_run && config.mirrors.is_empty());
     let lacking = config.missing_for_bot_page();

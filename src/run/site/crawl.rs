@@ -16,9 +16,6 @@ use crate::run::door::Door;
 use crate::run::pass::{HostProgress, Pass};
 use crate::state::{SiteUrl, Spool, SpooledAnswer, UrlId, UrlKind};
 
-/// Time after which a checkpoint is made.
-const CHECKPOINT_AFTER: Duration = Duration::from_mins(5);
-
 /// Bytes of answers after which a checkpoint is made.
 const CHECKPOINT_BYTES: u64 = 512 << 20;
 
@@ -239,7 +236,7 @@ impl<'c, 'a> Crawl<'c, 'a> {
 
     fn wants_checkpoint(&self) -> bool {
         let since = self.pass.context.clock.monotonic().duration_since(self.checkpoint);
-        since >= CHECKPOINT_AFTER || self.held.bytes() >= CHECKPOINT_BYTES
+        since >= self.pass.context.config.run.checkpoint || self.held.bytes() >= CHECKPOINT_BYTES
     }
 
     /// Brings everything so far to disk: objects first, then what the state knows of them.
