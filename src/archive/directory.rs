@@ -149,13 +149,20 @@ impl Archive {
         RunLock::holder(&self.path.join(OWN_FOLDER).join(LOCK))
     }
 
-    /// Removes temporary packs of runs that were killed. Only the holder of the lock may.
+    /// Removes temporary packs of runs that were killed, and packs of ours that have no index:
+    /// nothing can be in them yet that anybody knows of. Only the holder of the lock may.
     ///
     /// # Errors
     /// A file cannot be removed.
     pub fn remove_temporary_packs(&self, _lock: &RunLock) -> Result<(), ArchiveError> {
         for path in self.temporary_packs() {
             fs::remove_file(&path).map_err(ArchiveError::io("remove", &path))?;
+        }
+        for keep in self.keep_files() {
+            if !keep.with_extension("idx").exists() {
+                remove_if_there(&keep.with_extension("pack"))?;
+                remove_if_there(&keep)?;
+            }
         }
         Ok(())
     }
@@ -175,14 +182,17 @@ impl Archive {
     /// # Errors
     /// A file cannot be removed.
     pub fn release_packs(&self) -> Result<(), ArchiveError> {
-        let Ok(entries) = fs::read_dir(self.pack_folder()) else { return Ok(()) };
-        for path in entries.flatten().map(|entry| entry.path()) {
+        self.keep_files().iter().try_for_each(|path| remove_if_there(path))
+    }
+
+    /// Files by which runs of ours keep packs until their refs have moved.
+    fn keep_files(&self) -> Vec<PathBuf> {
+        let Ok(entries) = fs::read_dir(self.pack_folder()) else { return Vec::new() };
+        let ours = |path: &PathBuf| {
             let kept = path.extension().is_some_and(|ending| ending == "keep");
-            if kept && fs::read(&path).is_ok_and(|text| text == KEEP) {
-                remove_if_there(&path)?;
-            }
-        }
-        Ok(())
+            kept && fs::read(path).is_ok_and(|text| text == KEEP)
+        };
+        entries.flatten().map(|entry| entry.path()).filter(ours).collect()
     }
 
     pub(super) fn pack_folder(&self) -> PathBuf {
