@@ -73,18 +73,7 @@ impl Scene {
     /// Checks what a disturbed run left: nothing broken, and both refs old or both new.
     #[track_caller]
     pub fn check_left(&self, world: &World, what: &str) -> Refs {
-        if !["HEAD", "objects", "refs"].iter().all(|name| world.archive().join(name).exists()) {
-            return Refs::Old;
-        }
-        let fsck = world.git(&["fsck", "--full", "--strict", "--no-dangling"]);
-        assert_eq!((fsck.code, fsck.stdout.as_str()), (Some(0), ""), "{what}: {}", fsck.stderr);
-        let found = tips(world);
-        if found == self.old {
-            return Refs::Old;
-        }
-        let moved = found.iter().zip(&self.old).all(|(new, old)| new.is_some() && new != old);
-        assert!(moved, "{what}: one ref moved without the other: {:?} to {found:?}", self.old);
-        Refs::New
+        check_left(world, &self.old, what)
     }
 
     /// Runs without disturbance, and checks that it ends as if nothing had happened.
@@ -104,6 +93,23 @@ impl Scene {
         self.check_next(world, what);
         refs
     }
+}
+
+/// Checks what a disturbed run left: nothing broken, and both refs old or both new.
+#[track_caller]
+pub fn check_left(world: &World, old: &[Option<String>; 2], what: &str) -> Refs {
+    if !["HEAD", "objects", "refs"].iter().all(|name| world.archive().join(name).exists()) {
+        return Refs::Old;
+    }
+    let fsck = world.git(&["fsck", "--full", "--strict", "--no-dangling"]);
+    assert_eq!((fsck.code, fsck.stdout.as_str()), (Some(0), ""), "{what}: {}", fsck.stderr);
+    let found = tips(world);
+    if found == *old {
+        return Refs::Old;
+    }
+    let moved = found.iter().zip(old).all(|(new, old)| new.is_some() && new != old);
+    assert!(moved, "{what}: one ref moved without the other: {old:?} to {found:?}");
+    Refs::New
 }
 
 /// A folder with a public and a private source.

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::scene::{HOST, addresses, at, leaf, script};
+use crate::support::contents::Contents;
 use crate::support::crawl::{Crawl, PRIVATE, PUBLIC, SiteSource, clock, docs, start_run};
 use crate::support::hosts::Exchange;
 use crate::support::judge::Judge;
@@ -25,39 +26,12 @@ const PACE: Duration = Duration::from_millis(30);
 const SETTLED: Duration = Duration::from_millis(200);
 
 fn scene() -> Crawl {
+    scene_of(PAGES)
+}
+
+fn scene_of(pages: usize) -> Crawl {
     let judge = Judge::new(PACE);
-    Crawl::new(script(PAGES), &[docs(&at("/sitemap.xml")).pace("30ms")]).judged(judge)
-}
-
-/// Everything on both refs, without the times at which pages were read: a run that was
-/// killed reads some of them later.
-fn contents(world: &World) -> Vec<(String, String)> {
-    let mut all = Vec::new();
-    for name in [PUBLIC, PRIVATE] {
-        for path in world.files(name) {
-            let text = world.file(name, &path);
-            let lines = text.lines().filter(|line| !line.starts_with("retrieved: "));
-            let text: Vec<&str> = lines.collect();
-            all.push((format!("{name}:{path}"), text.join("\n")));
-        }
-    }
-    all
-}
-
-/// What is missing, more, or other in the second.
-fn differences(expected: &[(String, String)], found: &[(String, String)]) -> Vec<String> {
-    let find = |all: &[(String, String)], path: &String| {
-        all.iter().find(|(other, _)| other == path).map(|(_, text)| text.clone())
-    };
-    let paths: BTreeSet<&String> = expected.iter().chain(found).map(|(path, _)| path).collect();
-    let told =
-        paths.into_iter().filter_map(|path| match (find(expected, path), find(found, path)) {
-            (Some(old), Some(new)) if old == new => None,
-            (Some(old), Some(new)) => Some(format!("{path} is\n{new}\ninstead of\n{old}")),
-            (Some(_), None) => Some(format!("{path} is missing")),
-            (None, _) => Some(format!("{path} is too much")),
-        });
-    told.collect()
+    Crawl::new(script(pages), &[docs(&at("/sitemap.xml")).pace("30ms")]).judged(judge)
 }
 
 fn tips(world: &World) -> Vec<String> {
@@ -183,7 +157,7 @@ fn killed_at_any_instant(crawl: &Crawl, clock: &str, seed: u64) {
     let ended: Outcome = start_run(&undisturbed, &crawl.hosts, clock, &[]).output().unwrap().into();
     let length = begun.elapsed();
     ended.exits(0);
-    let expected = contents(&undisturbed);
+    let expected = Contents::of(&undisturbed);
     let old = tips(crawl);
     let mut draws = seed;
     let (mut killed, mut spared) = (0, 0);
@@ -207,8 +181,7 @@ fn killed_at_any_instant(crawl: &Crawl, clock: &str, seed: u64) {
         let next = next.exits(0);
         let more = crawl.hosts.exchanges().split_off(before);
         world.assert_sound();
-        let differing = differences(&expected, &contents(&world));
-        assert!(differing.is_empty(), "{what}: another tree:\n{}\n{next:?}", differing.join("\n"));
+        expected.assert_same(&Contents::of(&world), &format!("{what}\n{next:?}"));
         // What had been committed was a run of its own: the next one asks anew.
         if !moved {
             let read = settled(&asked, kill);
@@ -232,7 +205,9 @@ fn next(state: &mut u64) -> f64 {
 
 #[test]
 fn two_interrupts_in_a_row_lose_nothing_either() {
-    let crawl = scene();
+    // More than is read until the second interrupt, however late it comes.
+    let pages = PAGES * 4;
+    let crawl = scene_of(pages);
     let mut read = BTreeSet::new();
     for (round, requests) in [8, 14].into_iter().enumerate() {
         let before = crawl.hosts.count();
@@ -250,5 +225,5 @@ fn two_interrupts_in_a_row_lose_nothing_either() {
     }
     let ran = crawl.day(1, 0);
     assert_nothing_again(&read, &ran.exchanges, "the last run");
-    assert_eq!(crawl.pages(PUBLIC).len(), PAGES);
+    assert_eq!(crawl.pages(PUBLIC).len(), pages);
 }

@@ -2,6 +2,7 @@
 //! configuration, and the program, which sees nothing of the machine's Git settings.
 
 pub mod agree;
+pub mod contents;
 pub mod crawl;
 pub mod hosts;
 pub mod judge;
