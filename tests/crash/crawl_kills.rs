@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::crawl_scene::Site;
 use super::scene::Refs;
-use super::tracer::{count, run_until, trace_with, usable};
+use crate::support::tracer::{count, run_until, trace_with, usable};
 
 /// Calls that name, flush or remove files, or make them.
 const CALLS: &str = "?rename,?renameat,?renameat2,fsync,fdatasync,?unlink,?unlinkat,?rmdir,\

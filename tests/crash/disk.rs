@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::scene::{Refs, Scene, answers, begin};
-use super::tracer::{Call, missing, trace, usable};
+use crate::support::tracer::{Call, missing, trace, usable};
 use crate::support::world::{copy_tree, program};
 use crate::support::{Outcome, World};
 

@@ -1,7 +1,7 @@
 //! The order in which one run makes things durable, read from its system calls.
 
 use super::scene::Scene;
-use super::tracer::{Call, trace, usable};
+use crate::support::tracer::{Call, trace, usable};
 
 const CALLS: &str = "?rename,?renameat,?renameat2,fsync,fdatasync,openat,?link,?mkdir,?mkdirat";
 

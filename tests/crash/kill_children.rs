@@ -5,7 +5,7 @@ use std::fs;
 
 use super::scene::{Refs, Scene};
 use super::stand_in;
-use super::tracer::usable;
+use crate::support::tracer::usable;
 use crate::support::{Outcome, World};
 
 /// Calls that name, flush or remove files, or make them.

@@ -1,7 +1,7 @@
 //! A run is killed when it enters each of the calls that change what is on disk.
 
 use super::scene::{Refs, Scene};
-use super::tracer::{count, kill_at, trace, usable};
+use crate::support::tracer::{count, kill_at, trace, usable};
 
 /// Calls that name, flush or remove files, or make them.
 const CALLS: &str = "?rename,?renameat,?renameat2,fsync,fdatasync,?unlink,?unlinkat,?rmdir,\

@@ -5,8 +5,8 @@ use std::process::Stdio;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::scene::{Refs, Scene, answers, begin, tips};
-use super::tracer::{count, kill_at, trace, usable};
 use crate::support::Outcome;
+use crate::support::tracer::{count, kill_at, trace, usable};
 
 #[test]
 fn while_a_run_holds_the_lock_others_end_at_once_and_questions_are_answered() {

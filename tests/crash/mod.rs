@@ -15,4 +15,3 @@ mod orphans;
 mod scene;
 mod stand_in;
 mod state_loss;
-mod tracer;

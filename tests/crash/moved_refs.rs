@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::scene::{LATER, begin, change, tips};
-use super::tracer::usable;
+use crate::support::tracer::usable;
 use crate::support::world::program;
 use crate::support::{Outcome, World};
 

@@ -2,6 +2,7 @@
 
 mod budget;
 mod changes;
+mod connections;
 mod forbidden;
 mod hosts;
 mod kept;

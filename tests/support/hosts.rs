@@ -152,6 +152,11 @@ impl Hosts {
         arguments
     }
 
+    /// The ports without and with TLS.
+    pub fn ports(&self) -> [u16; 2] {
+        self.addresses.map(|address| address.port())
+    }
+
     /// `127.0.0.1:PORT` of the hosts without TLS; the script knows it as `127.0.0.1`.
     pub fn literal(&self) -> String {
         self.addresses[0].to_string()

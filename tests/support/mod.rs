@@ -12,6 +12,7 @@ pub mod script;
 pub mod server;
 pub mod shared;
 pub mod site;
+pub mod tracer;
 pub mod upstream;
 pub mod world;
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
 
-use crate::support::world::program;
-use crate::support::{Outcome, World};
+use super::world::program;
+use super::{Outcome, World};
 
 /// Whether `strace` works here. Where it does not, says that `what` was not run; fails
 /// where everything must be run (`CI=true`).
