@@ -19,6 +19,10 @@ use crate::state::{SiteUrl, Spool, SpooledAnswer, UrlId, UrlKind};
 /// Bytes of answers after which a checkpoint is made.
 const CHECKPOINT_BYTES: u64 = 512 << 20;
 
+/// Pages that were put after which a checkpoint is made: what is remembered of them until
+/// then takes memory.
+const CHECKPOINT_PAGES: u64 = 50_000;
+
 /// How often the loop looks at what is not an event.
 const TICK: Duration = Duration::from_millis(50);
 
@@ -69,6 +73,8 @@ pub(super) struct Crawl<'c, 'a> {
     /// Depth at which each URL was offered, by its fingerprint.
     pub seen: HashMap<u64, u8>,
     checkpoint: Instant,
+    /// Pages that were put since then.
+    pub put: u64,
     told: Instant,
 }
 
@@ -98,6 +104,7 @@ impl<'c, 'a> Crawl<'c, 'a> {
             sites: plans.iter().map(progress).collect(),
             seen: HashMap::new(),
             checkpoint: now,
+            put: 0,
             told: now,
         }
     }
@@ -142,7 +149,7 @@ impl<'c, 'a> Crawl<'c, 'a> {
             if idle && (over || self.is_through()) {
                 return Ok(());
             }
-            match events.recv_timeout(TICK) {
+            match events.recv_timeout(self.patience()) {
                 Ok(event) => self.settle(event)?,
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(RunError::Interrupted),
@@ -152,6 +159,12 @@ impl<'c, 'a> Crawl<'c, 'a> {
                 self.checkpoint(events)?;
             }
         }
+    }
+
+    /// How long to wait for what comes: not at all while there is something to look through.
+    fn patience(&self) -> Duration {
+        let looking = self.sites.iter().any(|site| matches!(site.round, Round::At(_)));
+        if looking && !self.pass.is_over() { Duration::ZERO } else { TICK }
     }
 
     /// Whether nothing is left to do.
@@ -236,7 +249,9 @@ impl<'c, 'a> Crawl<'c, 'a> {
 
     fn wants_checkpoint(&self) -> bool {
         let since = self.pass.context.clock.monotonic().duration_since(self.checkpoint);
-        since >= self.pass.context.config.run.checkpoint || self.held.bytes() >= CHECKPOINT_BYTES
+        since >= self.pass.context.config.run.checkpoint
+            || self.held.bytes() >= CHECKPOINT_BYTES
+            || self.put >= CHECKPOINT_PAGES
     }
 
     /// Brings everything so far to disk: objects first, then what the state knows of them.
@@ -252,6 +267,7 @@ impl<'c, 'a> Crawl<'c, 'a> {
             }
         }
         let Some(spool) = spool.as_mut() else { return Ok(()) };
+        self.put = 0;
         self.pass.writer.checkpoint()?;
         self.pass.state.checkpoint_crawl()?;
         spool.clear(number(self.pass.run))?;

@@ -208,6 +208,7 @@ impl Crawl<'_, '_> {
         };
         let ids = encoded.ids();
         let replaced = self.pass.writer.put(&page.entry, encoded)?;
+        self.put += u64::from(replaced != Replaced::Same);
         if replaced == Replaced::Nothing {
             let note = self.pass.case_note(&page.entry)?;
             self.note(job, note.into_iter().collect());
