@@ -5,9 +5,11 @@
 //! * [`LastMod`] when a site says that a page changed
 //! * [`sitemap`] which pages a site lists
 //! * [`frontier`] what a run reads next, and what it leaves out
+//! * [`revisit`] whether what is known is asked for again, and with what
 
 pub mod frontier;
 mod lastmod;
+pub mod revisit;
 mod scope;
 mod selection;
 pub mod sitemap;

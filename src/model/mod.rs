@@ -12,12 +12,14 @@ mod media;
 mod outcome;
 mod page;
 mod path;
+mod printable;
 mod repository;
 mod request;
 mod run;
 mod source;
 mod time;
 mod url;
+mod visit;
 pub mod yaml;
 
 pub use address::is_global_address;
@@ -30,6 +32,7 @@ pub use outcome::{Note, Outcome, OutcomeKind};
 pub use page::{GitOrigin, Page, Representation};
 pub(crate) use path::is_safe_component;
 pub use path::{CaseRule, PathError, TreePath};
+pub use printable::printable;
 pub use repository::{Repository, RepositoryError, RepositoryFile, UrlMapping};
 pub use request::RequestKind;
 pub use run::{Counts, RunId, RunKind, Tips, UpstreamHead};
@@ -39,3 +42,4 @@ pub use source::{
 };
 pub use time::{InvalidTime, Timestamp};
 pub use url::{PageUrl, Refusal};
+pub use visit::{Known, Move, UrlId, UrlKind, Visit};

@@ -25,6 +25,7 @@ use std::time::Duration;
 pub use pass::{HostProgress, Progress};
 pub use recover::{accept_refs, state_faults};
 pub use report::{Report, SourceReport};
+pub use site::conversion_rules;
 
 use crate::archive::{Archive, ArchiveError, LeakGuard};
 use crate::clock::Clock;
@@ -221,9 +222,7 @@ fn open_crawl(
         state.abandon_run(open.run)?;
         return Ok(None);
     }
-    let age = now.unix() - open.started.unix();
-    let fresh = (-CLOCK_ERROR..CRAWL_LIFE).contains(&age);
-    if fresh && site::goes_on(&open, context.config, due, request.effect) {
+    if is_fresh(&open, now) && site::goes_on(&open, context.config, due, request.effect) {
         context.progress.warn(&format!("going on with the run of {}", open.started));
         return Ok(Some(open));
     }
@@ -243,6 +242,18 @@ fn open_crawl(
     end(pass, result, Effect::Commit)?;
     Spool::remove(&archive.spool_file());
     Ok(None)
+}
+
+/// Whether a crawl is young enough to be gone on with.
+fn is_fresh(open: &Crawl, now: Timestamp) -> bool {
+    (-CLOCK_ERROR..CRAWL_LIFE).contains(&(now.unix() - open.started.unix()))
+}
+
+/// Whether a run with its sources would go on with a crawl that was left.
+#[must_use]
+pub fn can_go_on(config: &Config, open: &Crawl, now: Timestamp) -> bool {
+    let known = |id: &String| config.source(id).is_some();
+    is_fresh(open, now) && open.settings == site::settings(config) && open.sources.iter().all(known)
 }
 
 /// The sources that were asked for, in order of the configuration.

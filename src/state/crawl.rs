@@ -7,9 +7,8 @@
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::drafts;
-use super::visits::UrlId;
 use super::{State, StateError};
-use crate::model::{RunId, SourceId, Timestamp};
+use crate::model::{RunId, SourceId, Timestamp, UrlId};
 
 /// A run over sites that did not come to its commit.
 #[derive(Clone, Debug, PartialEq, Eq)]

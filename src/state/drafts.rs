@@ -4,9 +4,9 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::ledger::record_for;
 use super::pages::{decode_sketch, encode_sketch};
-use super::visits::{UrlId, VISIT, Visit};
+use super::visits::VISIT;
 use super::{State, StateError};
-use crate::model::{Counts, Outcome, OutcomeKind, RunId, SourceId, Timestamp};
+use crate::model::{Counts, Outcome, OutcomeKind, RunId, SourceId, Timestamp, UrlId, Visit};
 
 /// What happens to the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

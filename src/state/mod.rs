@@ -34,7 +34,7 @@ pub use schedule::{
 };
 pub use spool::{Spool, SpooledAnswer};
 pub use upstreams::UpstreamRow;
-pub use visits::{Known, Move, SiteUrl, UrlId, UrlKind, Visit};
+pub use visits::SiteUrl;
 
 /// A fault of the state.
 #[derive(Debug, thiserror::Error)]

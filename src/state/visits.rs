@@ -8,88 +8,9 @@ use std::sync::LazyLock;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{State, StateError};
-use crate::model::{OutcomeKind, SourceId, Timestamp, Validators};
-
-/// Number of a URL of a source in the state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct UrlId(pub i64);
-
-/// What a URL of a site is read for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UrlKind {
-    /// For its text.
-    Page,
-    /// For the URLs in it.
-    Sitemap,
-}
-
-impl UrlKind {
-    /// The name in the state.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Page => "page",
-            Self::Sitemap => "sitemap",
-        }
-    }
-
-    fn from_name(name: &str) -> Self {
-        if name == "sitemap" { Self::Sitemap } else { Self::Page }
-    }
-}
-
-/// That a URL exists, and how it is reached.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Known {
-    /// What it is read for.
-    pub kind: UrlKind,
-    /// Fewest link steps from a start.
-    pub depth: u32,
-    /// The sitemap that lists it.
-    pub sitemap: Option<UrlId>,
-    /// The lastmod that the sitemap states.
-    pub listed: Option<String>,
-}
-
-/// A permanent redirect.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Move {
-    /// Where it leads.
-    pub to: String,
-    /// Its status: 301 or 308.
-    pub status: u16,
-    /// The first run that saw it.
-    pub since: Timestamp,
-}
-
-/// How a URL answered last.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Visit {
-    /// What came of it.
-    pub outcome: OutcomeKind,
-    /// Whether its text is in the archive; of a sitemap, whether its entries are known.
-    pub stored: bool,
-    /// When it was asked for last.
-    pub looked: Timestamp,
-    /// When it last answered with a body.
-    pub read: Timestamp,
-    /// What its sitemap stated then.
-    pub lastmod: Option<String>,
-    /// Fingerprint of what decides the conversion.
-    pub rules: i64,
-    /// The form in which it was asked for.
-    pub form: String,
-    /// What to ask with the next time.
-    pub validators: Validators,
-    /// Whether its links were followed.
-    pub followed: bool,
-    /// Fingerprint of its text.
-    pub text: i64,
-    /// The first of the looks that found it gone.
-    pub gone_since: Option<Timestamp>,
-    /// Where it leads permanently.
-    pub moved: Option<Move>,
-}
+use crate::model::{
+    Known, Move, OutcomeKind, SourceId, Timestamp, UrlId, UrlKind, Validators, Visit,
+};
 
 /// A URL of a site with all that is known of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -301,13 +222,13 @@ impl State {
         store_known(&self.db, id.0, known).map_err(|error| self.error(error))
     }
 
-    /// How many pages of a site are known, and how many of these were ever read.
+    /// How many pages of a site are known, and how many of these were read at least once.
     ///
     /// # Errors
     /// The state cannot be read.
     pub fn site_progress(&self, source: &SourceId) -> Result<(u64, u64), StateError> {
         let query = || {
-            let sql = "SELECT count(*), count(visit.url) FROM known \
+            let sql = "SELECT count(*), count(CASE WHEN visit.read > 0 THEN 1 END) FROM known \
                        JOIN url ON url.id = known.url LEFT JOIN visit ON visit.url = known.url \
                        WHERE url.source = ? AND known.kind = 'page'";
             self.db.query_row(sql, [source.as_str()], |row| {

@@ -6,10 +6,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::exchange::{Got, ROBOTS_LIMIT, ROBOTS_LOOK};
-use super::visit::{HOPS, Redirect, printable, redirect};
+use super::visit::{HOPS, Redirect, redirect};
 use super::{Door, RequestKind, RunError, locked};
 use crate::fetch::http::{Accept, Request};
-use crate::model::{PageUrl, Source};
+use crate::model::{PageUrl, Source, printable};
 use crate::politeness::{Access, Answer, Host, Policy, Robots, Standing};
 use crate::state::{Change, Hold, RobotsRow};
 

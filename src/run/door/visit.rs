@@ -4,7 +4,7 @@ use super::exchange::Got;
 use super::robots::Rules;
 use super::{Answer, Ask, Door, Follow, RequestKind, RunError, Visit};
 use crate::fetch::http::{Request, Response};
-use crate::model::PageUrl;
+use crate::model::{PageUrl, printable};
 
 /// Most redirects that are followed.
 pub(super) const HOPS: usize = 5;
@@ -97,13 +97,6 @@ impl Door<'_> {
         let ground = printable(&verdict.ground.to_string());
         Ok(Some(Visit::Disallowed { url: url.clone(), ground }))
     }
-}
-
-/// A text that holds a line of a robots.txt, fit for a terminal.
-pub(super) fn printable(text: &str) -> String {
-    let plain = |c: char| c == ' ' || c.is_alphanumeric() || c.is_ascii_punctuation();
-    let escaped = |c: char| if plain(c) { c.to_string() } else { c.escape_unicode().to_string() };
-    text.chars().map(escaped).collect()
 }
 
 /// Whether a redirect from the last of `hops` is followed.

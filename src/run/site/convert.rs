@@ -16,11 +16,11 @@ use crate::extract::html::{HtmlDocument, MetaRobots, extract_html};
 use crate::extract::{Document, Extracted, Markup, extract, soft_error};
 use crate::fetch::http::Headers;
 use crate::model::{
-    Link, MediaType, Note, Outcome, OutcomeKind, Page, PageUrl, Representation, Timestamp,
-    Visibility,
+    Link, MediaType, Note, Outcome, OutcomeKind, Page, PageUrl, Representation, Timestamp, UrlKind,
+    Visibility, printable,
 };
 use crate::run::RunError;
-use crate::state::{SpooledAnswer, UrlKind};
+use crate::state::SpooledAnswer;
 
 /// Entries of a sitemap that are named where they cannot be used.
 const NAMED: usize = 20;
@@ -171,7 +171,7 @@ impl Workshop<'_> {
         let report = read_sitemap(Cursor::new(body), reading, |item| match item {
             Item::Entry(entry) => entries.push(entry),
             Item::Spoiled(spoiled) if spoilt.len() < NAMED => {
-                let text: String = spoiled.text.chars().flat_map(printable).collect();
+                let text = printable(&spoiled.text);
                 spoilt.push(Note(format!("the entry `{text}` cannot be used: {}", spoiled.fault)));
             }
             Item::Spoiled(_) => {}
@@ -353,17 +353,6 @@ fn first_reading(
     // A page that cannot be read, which `audit` tells of, is replaced like any other.
     let Ok(older) = decode_page(&encoder.read(old)?) else { return Ok(page) };
     Ok(if page.same_text(&older) { page.first_read_as(&older) } else { page })
-}
-
-/// A character from elsewhere as it may be shown on a terminal.
-fn printable(c: char) -> Vec<char> {
-    if c.is_control()
-        || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    {
-        c.escape_unicode().collect()
-    } else {
-        vec![c]
-    }
 }
 
 /// What a body is.

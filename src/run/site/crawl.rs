@@ -10,11 +10,12 @@ use super::number;
 use super::plan::{Form, Plan, looks_like_sitemap};
 use super::receive::{Held, Job, Named, Received};
 use crate::discover::frontier::Allowance;
-use crate::model::{OutcomeKind, PageUrl};
+use crate::discover::revisit::conditional;
+use crate::model::{OutcomeKind, PageUrl, UrlId, UrlKind};
 use crate::run::RunError;
 use crate::run::door::Door;
 use crate::run::pass::{HostProgress, Pass};
-use crate::state::{SiteUrl, Spool, SpooledAnswer, UrlId, UrlKind};
+use crate::state::{SiteUrl, Spool, SpooledAnswer};
 
 /// Bytes of answers after which a checkpoint is made.
 const CHECKPOINT_BYTES: u64 = 512 << 20;
@@ -213,25 +214,11 @@ impl<'c, 'a> Crawl<'c, 'a> {
         let validators = row
             .visit
             .as_ref()
-            .filter(|visit| self.may_ask_with(plan, (kind, known), visit))
+            .filter(|visit| {
+                conditional(&plan.revisit(), (kind, known), visit, self.pass.started).is_ok()
+            })
             .map(|visit| (Form::from_name(&visit.form), visit.validators.clone()));
         Job { site, row: Box::new(row.clone()), url, kind, named, class, hops, validators }
-    }
-
-    /// Whether an answer of 304 would tell all: the text is in the archive, made by the rules
-    /// of today, its links were followed as far as they are followed now, and it was read in
-    /// full not too long ago.
-    fn may_ask_with(
-        &self,
-        plan: &Plan<'_>,
-        (kind, known): (UrlKind, Option<&crate::state::Known>),
-        visit: &crate::state::Visit,
-    ) -> bool {
-        let recheck = i64::try_from(plan.site.recheck.as_secs()).unwrap_or(i64::MAX);
-        let fresh = (0..recheck.max(1)).contains(&(self.pass.started.unix() - visit.read.unix()));
-        let links = known.is_none_or(|known| known.depth >= plan.site.depth) || visit.followed;
-        let usable = visit.stored && !visit.validators.is_empty() && fresh;
-        usable && (kind == UrlKind::Sitemap || (visit.rules == plan.rules && links))
     }
 
     /// Ends in a checkpoint, from which the next run goes on.

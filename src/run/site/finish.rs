@@ -5,11 +5,11 @@ use super::plan::Plan;
 use crate::archive::{
     LeakGuard, Moved, ObjectId, PageEntry, PageIds, Snapshot, decode_moved, decode_page, moved_path,
 };
-use crate::model::{Counts, Outcome, OutcomeKind, PageUrl, Timestamp, TreePath, Visibility};
+use crate::model::{Counts, Outcome, OutcomeKind, PageUrl, Timestamp, TreePath, UrlId, Visibility};
 use crate::run::git::held_back;
 use crate::run::pass::Pass;
 use crate::run::{RunError, SourceReport};
-use crate::state::{Draft, DraftedPage, UrlId};
+use crate::state::{Draft, DraftedPage};
 
 /// Fewest pages that are held back when they would leave at once.
 const MANY: usize = 20;

@@ -7,8 +7,10 @@
 use std::time::Duration;
 
 use crate::archive::{PageEntry, PageIds, Replaced};
-use crate::model::{Outcome, OutcomeKind, PageUrl, RobotsRemoved, Timestamp, Validators};
-use crate::state::{Draft, DraftFiles, Move, TreeChange, Visit};
+use crate::model::{
+    Move, Outcome, OutcomeKind, PageUrl, RobotsRemoved, Timestamp, Validators, Visit,
+};
+use crate::state::{Draft, DraftFiles, TreeChange};
 
 /// What is known about a page when its answer comes.
 pub(super) struct Facts<'f> {

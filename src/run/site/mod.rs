@@ -56,6 +56,16 @@ pub(super) fn settings(config: &Config) -> i64 {
     fingerprint(&format!("{} {bot:?} {sources:?} {network:?}", extract::VERSION))
 }
 
+/// Fingerprint of what decides the conversion of a source's pages; `None` of a source that
+/// is no site.
+#[must_use]
+pub fn conversion_rules(source: &Source) -> Option<i64> {
+    match &source.kind {
+        SourceKind::Site(site) => Some(plan::rules(source, site)),
+        SourceKind::Git(_) | SourceKind::Feed(_) => None,
+    }
+}
+
 /// Reads sites, side by side, and reports each.
 pub(super) fn read_sites(
     (pass, door): (&mut Pass<'_>, &Door<'_>),

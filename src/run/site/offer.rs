@@ -3,13 +3,14 @@
 use std::collections::HashSet;
 
 use super::crawl::{Crawl, Round};
-use super::plan::{Plan, fingerprint, looks_like_sitemap};
-use crate::discover::frontier::{Candidate, Decision, Known as KnownText, Priority, decide};
+use super::plan::{fingerprint, looks_like_sitemap};
+use crate::discover::frontier::{Decision, Priority};
+use crate::discover::revisit::{Turn, decision, turn};
 use crate::discover::sitemap::Entry;
 use crate::discover::{LastMod, Verdict};
-use crate::model::{Outcome, OutcomeKind, PageUrl, Timestamp};
+use crate::model::{Known, Outcome, OutcomeKind, PageUrl, UrlId, UrlKind, Visit};
 use crate::run::RunError;
-use crate::state::{Draft, Known, Place, SiteUrl, TreeChange, UrlId, UrlKind, Visit};
+use crate::state::{Draft, Place, SiteUrl, TreeChange};
 
 /// Sitemaps of an index beyond which those that were read before wait for their turn among
 /// the pages, and are not all read in each run.
@@ -23,12 +24,6 @@ const MOST_SITEMAPS: u64 = 10_000;
 
 /// URLs that are looked through between two looks at what comes.
 const CHUNK: u32 = 1000;
-
-/// How long a page that was never there is not asked for again.
-const GONE_FOR: i64 = 7 * 24 * 3600;
-
-/// Seconds by which clocks of two runs may differ.
-const CLOCK_ERROR: i64 = 24 * 3600;
 
 /// Where a URL comes from.
 #[derive(Clone, Copy, Debug)]
@@ -50,16 +45,6 @@ pub(super) struct Listing {
     pub many: bool,
     /// Whether its lastmods say something.
     pub believed: bool,
-}
-
-/// What a run does with a URL.
-enum Turn {
-    /// It waits for its turn: class and rank.
-    Wait(u8, i64),
-    /// It is known to be as it was.
-    Unchanged,
-    /// It is not asked for, and its outcome stands.
-    Leave,
 }
 
 /// Classes of the queue: the smallest is read first.
@@ -217,14 +202,17 @@ impl Crawl<'_, '_> {
             return Ok(());
         }
         let plan = &self.plans[site];
-        match turn(plan, (url, known), row.visit.as_ref(), self.pass.started) {
-            Turn::Wait(class, rank) => self.enqueue((site, id), url, (class, rank, hops)),
-            Turn::Unchanged if row.queued => Ok(()),
-            Turn::Unchanged => {
+        match turn(&plan.revisit(), (url, known), row.visit.as_ref(), self.pass.started) {
+            Turn::Wait(priority, _) => {
+                let (class, rank) = place(priority);
+                self.enqueue((site, id), url, (class, rank, hops))
+            }
+            Turn::Unchanged(_) if row.queued => Ok(()),
+            Turn::Unchanged(_) => {
                 self.sites[site].unchanged += 1;
                 Ok(())
             }
-            Turn::Leave => self.follow_moved((site, known.depth), row.visit.as_ref()),
+            Turn::Leave(_) => self.follow_moved((site, known.depth), row.visit.as_ref()),
         }
     }
 
@@ -369,8 +357,8 @@ impl Crawl<'_, '_> {
         }
         self.sites[site].sitemaps += 1;
         let read = row.visit.as_ref().filter(|visit| visit.stored);
-        let decision =
-            read.map(|visit| decision(&self.plans[site], (url, known), visit, self.pass.started));
+        let rules = self.plans[site].revisit();
+        let decision = read.map(|visit| decision(&rules, (url, known), visit, self.pass.started));
         let wait = match (decision, read) {
             (Some(Decision::SkipUnchanged | Decision::NotDue), _) => {
                 return self.offer_listed(site, &SiteUrl { url: url.to_string(), ..row.clone() });
@@ -405,69 +393,13 @@ impl Crawl<'_, '_> {
     }
 }
 
-/// When a page has its turn.
-fn turn(
-    plan: &Plan<'_>,
-    (url, known): (&PageUrl, &Known),
-    visit: Option<&Visit>,
-    now: Timestamp,
-) -> Turn {
-    let Some(visit) = visit else { return Turn::Wait(NEW, i64::from(known.depth)) };
-    let looked = visit.looked.unix();
-    if !visit.stored {
-        let stated = visit.lastmod == known.listed;
-        let recheck = i64::try_from(plan.site.recheck.as_secs()).unwrap_or(i64::MAX);
-        let patience = match visit.outcome {
-            OutcomeKind::Gone => recheck.min(GONE_FOR),
-            OutcomeKind::Moved
-                if visit.moved.as_ref().is_some_and(|it| it.since < visit.looked) =>
-            {
-                recheck
-            }
-            OutcomeKind::Skipped => recheck,
-            _ => 0,
-        };
-        let recent = (0..patience).contains(&(now.unix() - looked));
-        return if recent && stated { Turn::Leave } else { Turn::Wait(REVISIT, looked) };
+/// Class and rank of a priority.
+fn place(priority: Priority) -> (u8, i64) {
+    match priority {
+        Priority::New(depth) => (NEW, i64::from(depth)),
+        Priority::Changed(looked) => (CHANGED, looked.unix()),
+        Priority::Revisit(looked) => (REVISIT, looked.unix()),
     }
-    if visit.rules != plan.rules {
-        return Turn::Wait(CHANGED, looked);
-    }
-    if known.depth < plan.site.depth && !visit.followed {
-        return Turn::Wait(REVISIT, looked);
-    }
-    match decision(plan, (url, known), visit, now) {
-        Decision::Fetch(Priority::New(depth)) => Turn::Wait(NEW, i64::from(depth)),
-        Decision::Fetch(Priority::Changed(looked)) => Turn::Wait(CHANGED, looked.unix()),
-        Decision::Fetch(Priority::Revisit(looked)) => Turn::Wait(REVISIT, looked.unix()),
-        // Gone once, a page is looked at again whatever its sitemap says.
-        Decision::SkipUnchanged | Decision::NotDue if visit.gone_since.is_some() => {
-            Turn::Wait(REVISIT, looked)
-        }
-        Decision::SkipUnchanged | Decision::NotDue => Turn::Unchanged,
-    }
-}
-
-fn decision(
-    plan: &Plan<'_>,
-    (url, known): (&PageUrl, &Known),
-    visit: &Visit,
-    now: Timestamp,
-) -> Decision {
-    let lastmod = |text: &Option<String>| text.as_deref().and_then(LastMod::parse);
-    // What this run looked at is drafted: a look in the second of its start was an earlier
-    // run's. One that is far ahead tells of a clock that was wrong.
-    let ahead = visit.looked.unix() - now.unix();
-    let now = Timestamp::from_unix(visit.looked.unix() + 1)
-        .filter(|_| (0..CLOCK_ERROR).contains(&ahead))
-        .unwrap_or(now);
-    let candidate = Candidate {
-        url: url.clone(),
-        depth: known.depth,
-        known: Some(KnownText { last_looked: visit.looked, lastmod: lastmod(&visit.lastmod) }),
-        lastmod: lastmod(&known.listed),
-    };
-    decide(&candidate, plan.site.recheck, now)
 }
 
 /// What is known of a URL now that it was met again.

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::archive::PageEntry;
+use crate::discover::revisit::Rules;
 use crate::discover::{Scope, Verdict};
 use crate::extract::html::Selectors;
 use crate::extract::{self, Noise};
@@ -57,6 +58,12 @@ impl<'a> Plan<'a> {
             denied,
             case,
         })
+    }
+
+    /// What decides when its URLs are asked for again.
+    pub fn revisit(&self) -> Rules {
+        let Site { recheck, depth, .. } = self.site;
+        Rules { recheck: *recheck, depth: *depth, conversion: self.rules }
     }
 
     /// Whether a URL is a page of the site.
@@ -158,7 +165,8 @@ pub(super) fn looks_like_sitemap(url: &PageUrl) -> bool {
     ends(&[".xml", ".xml.gz", ".txt", ".txt.gz", ".rss", ".atom"]) || name.contains("sitemap")
 }
 
-fn rules(source: &Source, site: &Site) -> i64 {
+/// Fingerprint of what decides the conversion of a page.
+pub(super) fn rules(source: &Source, site: &Site) -> i64 {
     let Source { licence, volatile, profile, .. } = source;
     let Site { hosts, main, drop, markdown, .. } = site;
     let version = extract::VERSION;

@@ -7,10 +7,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::convert::{Task, is_markdown};
 use super::plan::{Form, PAGE_LIMIT, Plan, SITEMAP_LIMIT};
 use crate::fetch::http::Headers;
-use crate::model::{PageUrl, RequestKind, Timestamp, Validators};
+use crate::model::{PageUrl, RequestKind, Timestamp, UrlKind, Validators};
 use crate::run::RunError;
 use crate::run::door::{Ask, Door, Follow, Visit};
-use crate::state::{SiteUrl, Spool, SpooledAnswer, UrlKind};
+use crate::state::{SiteUrl, Spool, SpooledAnswer};
 
 /// Something to be asked for.
 #[derive(Clone, Debug)]

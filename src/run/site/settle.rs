@@ -10,10 +10,10 @@ use super::receive::{Job, Named, Received};
 use crate::archive::{PageEntry, Replaced};
 use crate::discover::frontier::depth_below;
 use crate::extract::html::MetaRobots;
-use crate::model::{Note, Outcome, OutcomeKind, PageUrl, Timestamp};
+use crate::model::{Known, Note, Outcome, OutcomeKind, PageUrl, Timestamp, UrlKind};
 use crate::run::RunError;
 use crate::run::door::Visit;
-use crate::state::{Draft, Known, SiteUrl, SpooledAnswer, UrlKind};
+use crate::state::{Draft, SiteUrl, SpooledAnswer};
 
 /// Most permanent redirects that are followed one after the other.
 const MOST_HOPS: u8 = 5;
