@@ -6,7 +6,6 @@ use super::session::Session;
 use super::{Ending, Failure};
 use crate::archive::Archive;
 use crate::report::Explanation;
-use crate::state::State;
 
 pub(crate) fn explain(
     session: &Session,
@@ -14,9 +13,12 @@ pub(crate) fn explain(
     output: &Output,
 ) -> Result<Ending, Failure> {
     let archive = Archive::open(&session.config.archive.path).ok();
-    let state =
-        archive.map(|archive| State::open_to_read(&archive.state_file())).transpose()?.flatten();
-    let explanation = Explanation::of(&session.config, state.as_ref(), &arguments.url)?;
+    let (state, schedule) = match &archive {
+        Some(archive) => session.memory(archive)?,
+        None => (None, None),
+    };
+    let basis = session.basis(state.as_ref(), schedule.as_ref());
+    let explanation = Explanation::of(&basis, &arguments.url)?;
     if arguments.json {
         output.json(&explanation)?;
     } else {

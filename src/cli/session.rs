@@ -1,11 +1,15 @@
 //! What most commands need: configuration, clock, Git, archive, state.
 
+use std::time::SystemTime;
+
 use crate::archive::Archive;
 use crate::clock::Clock;
 use crate::config::{Config, load};
 use crate::git::{Environment, Git, Interrupt, Network};
 use crate::model::Timestamp;
-use crate::state::State;
+use crate::report::{Basis, RunRules};
+use crate::run::{can_go_on, conversion_rules};
+use crate::state::{Schedule, State};
 
 use super::Failure;
 use super::options::Options;
@@ -20,7 +24,17 @@ pub(crate) struct Session {
 
 impl Session {
     pub fn new(options: &Options, interrupt: Interrupt) -> Result<Self, Failure> {
-        let mut config = load(&options.config).map_err(Box::new)?;
+        let config = load(&options.config).map_err(Box::new)?;
+        Self::with(config, options, interrupt)
+    }
+
+    /// One call with a configuration that was read already: the command line may change
+    /// where its archive is and how it is connected.
+    pub fn with(
+        mut config: Config,
+        options: &Options,
+        interrupt: Interrupt,
+    ) -> Result<Self, Failure> {
         if let Some(path) = &options.archive {
             config.archive.path.clone_from(path);
         }
@@ -51,6 +65,30 @@ impl Session {
         let archive = self.archive()?;
         let state = State::open_to_read(&archive.state_file())?;
         Ok((archive, state))
+    }
+
+    /// What is remembered beside an archive: of pages and runs, and of hosts.
+    pub fn memory(&self, archive: &Archive) -> Result<(Option<State>, Option<Schedule>), Failure> {
+        let state = State::open_to_read(&archive.state_file())?;
+        Ok((state, Schedule::open_to_read(&archive.politeness_file())?))
+    }
+
+    /// What questions about the present are answered from.
+    pub fn basis<'a>(
+        &'a self,
+        state: Option<&'a State>,
+        schedule: Option<&'a Schedule>,
+    ) -> Basis<'a> {
+        let machine = self.clock.machine().duration_since(SystemTime::UNIX_EPOCH);
+        let machine = machine.unwrap_or_default().as_millis();
+        Basis {
+            config: &self.config,
+            state,
+            schedule,
+            now: self.now(),
+            machine: i64::try_from(machine).unwrap_or(i64::MAX),
+            run: RunRules { conversion: conversion_rules, goes_on: can_go_on },
+        }
     }
 
     /// Time of the command's start.

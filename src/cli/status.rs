@@ -11,8 +11,9 @@ pub(crate) fn status(
     arguments: &JsonArguments,
     output: &Output,
 ) -> Result<Ending, Failure> {
-    let (archive, state) = session.archive_and_state()?;
-    let status = Status::of(&session.config, &archive, state.as_ref(), session.now())?;
+    let archive = session.archive()?;
+    let (state, schedule) = session.memory(&archive)?;
+    let status = Status::of(&session.basis(state.as_ref(), schedule.as_ref()), &archive)?;
     if arguments.json {
         output.json(&status)?;
     } else {

@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::ReportError;
+use super::basis::Basis;
 use super::lookup::{covers, left_out};
-use crate::config::Config;
-use crate::model::PageUrl;
+use super::site::{RobotsLine, SiteLine, left_alone};
+use crate::model::{PageUrl, SourceKind};
 use crate::state::State;
 
 /// An outcome that stood for some runs.
@@ -40,14 +41,24 @@ pub struct Explanation {
     pub steps: Vec<Step>,
     /// Upstreams of its sources that could not be read the last time.
     pub trouble: Vec<String>,
+    /// What is known of it as a URL of a site.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sites: Vec<SiteLine>,
+    /// What robots.txt of its origin says, where a run over a site asked for that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub robots: Option<RobotsLine>,
+    /// Why its host is left alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_alone: Vec<String>,
 }
 
 impl Explanation {
     /// Gathers what is known.
     ///
     /// # Errors
-    /// The state cannot be read.
-    pub fn of(config: &Config, state: Option<&State>, url: &str) -> Result<Self, ReportError> {
+    /// The state or the politeness file cannot be read.
+    pub fn of(basis: &Basis<'_>, url: &str) -> Result<Self, ReportError> {
+        let Basis { config, state, .. } = *basis;
         let parsed = PageUrl::parse(url).ok();
         let (mut covered_by, mut left_out_by) = (Vec::new(), Vec::new());
         for source in &config.sources {
@@ -65,6 +76,9 @@ impl Explanation {
             pages: Vec::new(),
             steps: Vec::new(),
             trouble: Vec::new(),
+            sites: Vec::new(),
+            robots: None,
+            left_alone: Vec::new(),
         };
         let Some(state) = state else { return Ok(this) };
         for row in state.pages_with_url(&this.url)? {
@@ -83,7 +97,33 @@ impl Explanation {
                 reason: interval.outcome.reason,
             });
         }
+        if let Some(url) = &parsed {
+            this.add_sites(basis, state, url)?;
+        }
         Ok(this)
+    }
+
+    /// Adds what is known of it as a URL of sites.
+    fn add_sites(
+        &mut self,
+        basis: &Basis<'_>,
+        state: &State,
+        url: &PageUrl,
+    ) -> Result<(), ReportError> {
+        let robots = RobotsLine::of(basis, url)?;
+        let mut of_site = false;
+        for source in &basis.config.sources {
+            if !matches!(source.kind, SourceKind::Site(_)) {
+                continue;
+            }
+            of_site |= covers(source, url);
+            self.sites.extend(SiteLine::of(basis, state, (source, url), robots.as_ref())?);
+        }
+        if of_site || !self.sites.is_empty() {
+            self.robots = robots;
+            self.left_alone = left_alone(basis, |host| host == url.host())?;
+        }
+        Ok(())
     }
 
     /// As text.
@@ -125,6 +165,15 @@ impl Explanation {
         }
         if self.steps.is_empty() {
             out.push_str("  no run has recorded an outcome for it\n");
+        }
+        for site in &self.sites {
+            site.write(&mut out);
+        }
+        if let Some(robots) = &self.robots {
+            let _ = writeln!(out, "  {}", robots.verdict);
+        }
+        for told in &self.left_alone {
+            let _ = writeln!(out, "  {told}");
         }
         for trouble in &self.trouble {
             let _ = writeln!(out, "  its upstream could not be read the last time: {trouble}");

@@ -7,8 +7,9 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::ReportError;
+use super::basis::time;
 use crate::config::Config;
-use crate::model::{RunId, Timestamp};
+use crate::model::RunId;
 use crate::state::{HostConduct, RobotsRow, Schedule, Tally};
 
 /// How the hosts of a run were treated.
@@ -51,12 +52,12 @@ pub struct HostManners {
     /// Crawl-delay in force at the last request.
     pub crawl_delay_ms: u64,
     /// robots.txt of its origins, as they are in force now.
-    pub robots: Vec<RobotsLine>,
+    pub robots: Vec<RobotsFile>,
 }
 
 /// robots.txt of one origin.
 #[derive(Clone, Debug, Serialize)]
-pub struct RobotsLine {
+pub struct RobotsFile {
     /// The origin.
     pub origin: String,
     /// `read`, `absent` or `unreachable`.
@@ -133,7 +134,7 @@ impl HostManners {
             last: time(conduct.span.1),
             pace_ms: milliseconds(conduct.pace),
             crawl_delay_ms: milliseconds(conduct.crawl_delay),
-            robots: robots.into_iter().map(RobotsLine::of).collect(),
+            robots: robots.into_iter().map(RobotsFile::of).collect(),
             host: conduct.host,
         }
     }
@@ -163,20 +164,15 @@ impl HostManners {
         );
         for robots in &self.robots {
             let why = robots.reason.as_ref().map(|why| format!(": {why}")).unwrap_or_default();
-            let RobotsLine { origin, standing, read, .. } = robots;
+            let RobotsFile { origin, standing, read, .. } = robots;
             let _ = writeln!(out, "  robots.txt   {origin}: {standing}{why}, asked for {read}");
         }
     }
 }
 
-impl RobotsLine {
+impl RobotsFile {
     fn of(row: RobotsRow) -> Self {
         let RobotsRow { origin, standing, read_at, reason, .. } = row;
         Self { origin, standing, read: time(read_at), reason }
     }
-}
-
-fn time(milliseconds: i64) -> String {
-    let time = Timestamp::from_unix(milliseconds.div_euclid(1000));
-    time.unwrap_or(Timestamp::EPOCH).to_string()
 }

@@ -1,18 +1,22 @@
 //! What the archive and the state tell, as values that print as text and as JSON.
 
+mod basis;
 mod changes;
 mod explain;
 mod history;
 mod lookup;
 mod manners;
+mod site;
 mod status;
 
+pub use basis::{Basis, RunRules};
 pub use changes::{ChangeLine, Changes};
 pub use explain::{Explanation, Step};
 pub use history::{VersionLine, find_versions};
 pub use lookup::{Found, LookupError, find_pages, paths_of};
-pub use manners::{HostManners, Manners, RobotsLine};
-pub use status::{SourceStatus, Status};
+pub use manners::{HostManners, Manners, RobotsFile};
+pub use site::{RobotsLine, SiteLine, VisitLine};
+pub use status::{OpenRun, SiteStatus, SourceStatus, Status};
 
 use crate::archive::ArchiveError;
 use crate::state::StateError;

@@ -7,9 +7,10 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::ReportError;
+use super::basis::Basis;
+use super::site::left_alone;
 use crate::archive::{Archive, served_signs};
-use crate::config::Config;
-use crate::model::{OutcomeKind, Source, Timestamp, Visibility};
+use crate::model::{OutcomeKind, Source, SourceKind, Timestamp, Visibility};
 use crate::state::State;
 
 /// How one source stands.
@@ -31,6 +32,32 @@ pub struct SourceStatus {
     pub trouble: Vec<String>,
     /// How many of its URLs failed when they were last looked at.
     pub failed: usize,
+    /// What is known of a site.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub site: Option<SiteStatus>,
+}
+
+/// What is known of a site.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct SiteStatus {
+    /// Pages that are known to exist.
+    pub known: u64,
+    /// Those of them that were read at least once.
+    pub read: u64,
+}
+
+/// A run over sites that did not come to its commit.
+#[derive(Clone, Debug, Serialize)]
+pub struct OpenRun {
+    /// Its number.
+    pub run: i64,
+    /// Its start.
+    pub started: String,
+    /// `in-progress`, `resumable`, or `stale`: the next run commits what it has, and begins
+    /// anew.
+    pub standing: &'static str,
+    /// Host, source, and how many addresses of it wait, by its last checkpoint.
+    pub waiting: Vec<(String, String, u64)>,
 }
 
 /// How the archive stands.
@@ -58,6 +85,12 @@ pub struct Status {
     pub own_size: u64,
     /// What needs attention.
     pub warnings: Vec<String>,
+    /// A run over sites that did not come to its commit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open_run: Option<OpenRun>,
+    /// Hosts that are left alone, until when and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left_alone: Vec<String>,
 }
 
 /// The largest file that common Git hosts take.
@@ -71,12 +104,8 @@ impl Status {
     ///
     /// # Errors
     /// Archive or state cannot be read.
-    pub fn of(
-        config: &Config,
-        archive: &Archive,
-        state: Option<&State>,
-        now: Timestamp,
-    ) -> Result<Self, ReportError> {
+    pub fn of(basis: &Basis<'_>, archive: &Archive) -> Result<Self, ReportError> {
+        let Basis { config, state, now, .. } = *basis;
         let heads = archive.heads()?;
         let counts = state.map(State::page_counts).transpose()?.unwrap_or_default();
         let mut sources = Vec::new();
@@ -104,6 +133,8 @@ impl Status {
                 .iter()
                 .map(|f| format!("{}: {}", f.place, f.what))
                 .collect(),
+            open_run: state.map(|state| open_run(basis, state, archive)).transpose()?.flatten(),
+            left_alone: left_alone(basis, |_| true)?,
         };
         this.warn_of_limits();
         Ok(this)
@@ -133,6 +164,12 @@ impl Status {
             size(self.objects_size),
             size(self.own_size)
         );
+        if let Some(open) = &self.open_run {
+            open.write(&mut out);
+        }
+        for told in &self.left_alone {
+            let _ = writeln!(out, "politeness  {told}");
+        }
         for source in &self.sources {
             let due = if source.due { "due" } else { "not due" };
             let last = source.last_complete.as_deref().unwrap_or("never");
@@ -141,6 +178,9 @@ impl Status {
                 "\n{} ({}, {}): {} pages, {due}\n  last read in full: {last}",
                 source.source, source.kind, source.visibility, source.pages
             );
+            if let Some(SiteStatus { known, read }) = source.site {
+                let _ = writeln!(out, "  {known} pages are known, {read} of them were ever read");
+            }
             if source.failed > 0 {
                 let _ = writeln!(out, "  {} URLs failed when last looked at", source.failed);
             }
@@ -186,7 +226,58 @@ fn source_status(
         due,
         trouble,
         failed,
+        site: state.map(|state| site_status(source, state)).transpose()?.flatten(),
     })
+}
+
+fn site_status(source: &Source, state: &State) -> Result<Option<SiteStatus>, ReportError> {
+    if !matches!(source.kind, SourceKind::Site(_)) {
+        return Ok(None);
+    }
+    let (known, read) = state.site_progress(&source.id)?;
+    Ok(Some(SiteStatus { known, read }))
+}
+
+fn open_run(
+    basis: &Basis<'_>,
+    state: &State,
+    archive: &Archive,
+) -> Result<Option<OpenRun>, ReportError> {
+    let Some(open) = state.open_crawl()? else { return Ok(None) };
+    let standing = if archive.locked_by()?.is_some() {
+        "in-progress"
+    } else if (basis.run.goes_on)(basis.config, &open, basis.now) {
+        "resumable"
+    } else {
+        "stale"
+    };
+    Ok(Some(OpenRun {
+        run: open.run.0,
+        started: open.started.to_string(),
+        standing,
+        waiting: state.waiting()?,
+    }))
+}
+
+impl OpenRun {
+    fn write(&self, out: &mut String) {
+        let Self { run, started, .. } = self;
+        let standing = match self.standing {
+            "in-progress" => "is in progress",
+            "resumable" => "can be gone on with",
+            _ => "did not come to its end; the next run commits what it has, and begins anew",
+        };
+        let waiting: Vec<String> = self
+            .waiting
+            .iter()
+            .map(|(host, source, count)| format!("{count} of {source} on {host}"))
+            .collect();
+        let waiting = match waiting.as_slice() {
+            [] => "no address waits".to_owned(),
+            some => format!("addresses that wait: {}", some.join(", ")),
+        };
+        let _ = writeln!(out, "open run    run {run} of {started} {standing}: {waiting}");
+    }
 }
 
 fn last_run(state: &State) -> Result<Option<String>, ReportError> {

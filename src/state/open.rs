@@ -125,6 +125,17 @@ pub(super) fn open_file_to_read(
     }
 }
 
+/// Opens a file that is none: it is kept in memory, and `name` stands in errors.
+pub(super) fn open_memory(name: &Path, format: &Format) -> Result<Connection, StateError> {
+    let open = || {
+        let mut db = Connection::open_in_memory()?;
+        prepare(&db, format)?;
+        bring_up(&mut db, format)?;
+        Ok(db)
+    };
+    open().map_err(|error| StateError::Sqlite { path: name.to_owned(), error })
+}
+
 /// Opens a file on a file system that cannot be written, where nobody changes it.
 fn open_unchanged(path: &Path) -> Result<Connection, StateError> {
     let escaped =

@@ -20,9 +20,9 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::StateError;
-use super::open::{Condition, copy_file, open_file, open_file_to_read, transact};
+use super::open::{Condition, copy_file, open_file, open_file_to_read, open_memory, transact};
 use crate::model::{RunId, SourceId};
-use crate::politeness::{HostState, Millis};
+use crate::politeness::{HostState, Millis, Parked};
 
 pub use conduct::{Counted, HostConduct, Tally};
 pub use lease::Lease;
@@ -98,6 +98,15 @@ impl Schedule {
         Ok(open_file_to_read(path, &tables::FORMAT)?.map(|db| Self::new(db, path)))
     }
 
+    /// A schedule that is kept nowhere, for requests without an archive.
+    ///
+    /// # Errors
+    /// SQLite has no memory for it.
+    pub fn in_memory() -> Result<Self, StateError> {
+        let path = Path::new(":memory:");
+        Ok(Self::new(open_memory(path, &tables::FORMAT)?, path))
+    }
+
     fn new(db: Connection, path: &Path) -> Self {
         Self { db, path: path.to_owned(), holder: lease::own() }
     }
@@ -157,6 +166,14 @@ impl Schedule {
     pub fn host(&self, host: &str, now: Millis) -> Result<HostRow, StateError> {
         let row = host::load(&self.db, (host, ""), (&self.holder, now));
         row.map(|(row, _)| row).map_err(|error| self.error(error))
+    }
+
+    /// Hosts that are left for a later run, by name, and why.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn parked(&self) -> Result<Vec<(String, Parked)>, StateError> {
+        host::parked(&self.db).map_err(|error| self.error(error))
     }
 
     /// Whether a host was ever asked.

@@ -42,8 +42,9 @@ const MODULES: &[(&str, &[&str], &str)] = &[
     ),
     (
         "report",
-        &["archive", "config", "discover", "model", "state"],
-        "questions are answered from what is stored, not by running anything",
+        &["archive", "config", "discover", "model", "politeness", "state"],
+        "questions are answered from what is stored, not by running anything; what a stored \
+         robots.txt says is read as a run reads it",
     ),
     (
         "cli",

@@ -63,6 +63,17 @@ fn crawl_delays(db: &Connection, host: &str) -> rusqlite::Result<CrawlDelays> {
     rows.collect()
 }
 
+/// Hosts that are left for a later run, by name, and why.
+pub(super) fn parked(db: &Connection) -> rusqlite::Result<Vec<(String, Parked)>> {
+    let sql = "SELECT host, parked, parked_until FROM host WHERE parked IS NOT NULL ORDER BY host";
+    let mut statement = db.prepare_cached(sql)?;
+    let rows = statement.query_map([], |row| {
+        let reason = Reason::from_name(&row.get::<_, String>(1)?).unwrap_or(Reason::Failures);
+        Ok((row.get(0)?, Parked { reason, until: row.get(2)? }))
+    })?;
+    rows.collect()
+}
+
 /// Whether somebody stopped the host, or the source.
 pub(super) fn is_stopped(db: &Connection, (host, source): (&str, &str)) -> rusqlite::Result<bool> {
     let mut statement = db.prepare_cached(
