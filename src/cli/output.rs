@@ -1,6 +1,7 @@
 //! Printing: data to standard output, everything else to standard error.
 
 use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
 
 use serde::Serialize;
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -129,6 +130,12 @@ impl Output {
         // Nobody is left to be told where standard error is closed.
         let _ = writeln!(io::stderr().lock(), "{label}{text}");
     }
+}
+
+/// A duration as people write it: with whole seconds, where it is longer than a minute.
+pub(crate) fn words(time: Duration) -> String {
+    let time = if time.as_secs() < 60 { time } else { Duration::from_secs(time.as_secs()) };
+    humantime::format_duration(time).to_string()
 }
 
 /// Begins the log on standard error.

@@ -19,7 +19,7 @@ pub(crate) fn run(
     arguments: &RunArguments,
     output: &Output,
 ) -> Result<Ending, Failure> {
-    let teller = Teller::new(output);
+    let teller = Teller::new(output, session.clock);
     let context = Context {
         config: &session.config,
         git: session.git.clone(),
