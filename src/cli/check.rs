@@ -6,10 +6,13 @@ use serde::Serialize;
 
 use super::options::{CheckArguments, Options};
 use super::output::Output;
-use super::session::git;
-use super::{Ending, Failure};
+use super::progress::Teller;
+use super::session::Session;
+use super::{Ending, Failure, probe};
 use crate::config::{Config, load};
+use crate::git::Interrupt;
 use crate::model::{GitSource, Site, Source, SourceKind, Visibility};
+use crate::run::{self, Context, Probe, RunError};
 
 /// What `check --json` prints.
 #[derive(Serialize)]
@@ -18,6 +21,8 @@ struct Findings {
     faults: Vec<String>,
     plan: Vec<String>,
     missing_for_bot_page: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probe: Option<Vec<serde_json::Value>>,
 }
 
 pub(crate) fn check(
@@ -40,6 +45,7 @@ pub(crate) fn check(
                 faults: errors.lines(),
                 plan,
                 missing_for_bot_page,
+                probe: None,
             })?;
             return Ok(Ending::Faults);
         }
@@ -48,23 +54,53 @@ pub(crate) fn check(
             return Ok(Ending::Faults);
         }
     };
+    let interrupt = Interrupt::default();
+    if arguments.probe {
+        super::session::obey_signals(&interrupt);
+    }
+    let session = Session::with(config, options, interrupt)?;
+    let config = &session.config;
     let faults: Vec<String> =
-        git(&config).check_version().err().iter().map(ToString::to_string).collect();
+        session.git.check_version().err().iter().map(ToString::to_string).collect();
+    let probes = if arguments.probe { Some(ask(&session, output)?) } else { None };
     let findings = Findings {
         valid: true,
         plan: config.sources.iter().map(plan).collect(),
         missing_for_bot_page: config.missing_for_bot_page(),
         faults,
+        probe: probes.as_ref().map(|probes| probes.iter().map(probe::json).collect()),
     };
+    let probes = probes.unwrap_or_default();
     if arguments.json {
         output.json(&findings)?;
     } else {
-        output.data(&text(&config, &findings))?;
+        let token = &config.bot.name;
+        let told = probes.iter().map(|found| format!("\n{}", probe::text(found, token)));
+        output.data(&format!("{}{}", text(config, &findings), told.collect::<String>()))?;
         for fault in &findings.faults {
             output.error(fault);
         }
     }
-    Ok(if findings.faults.is_empty() { Ending::Done } else { Ending::Faults })
+    let sound = findings.faults.is_empty() && probes.iter().all(Probe::is_sound);
+    Ok(if sound { Ending::Done } else { Ending::Faults })
+}
+
+/// Asks the sources.
+fn ask(session: &Session, output: &Output) -> Result<Vec<Probe>, Failure> {
+    let teller = Teller::new(output, session.clock);
+    let context = Context {
+        config: &session.config,
+        git: session.git.clone(),
+        clock: session.clock,
+        interrupt: session.interrupt.clone(),
+        progress: &teller,
+    };
+    let probes = run::probe(&context);
+    teller.end();
+    probes.map_err(|error| match error {
+        RunError::Interrupted => Failure::Interrupted,
+        other => other.into(),
+    })
 }
 
 fn text(config: &Config, findings: &Findings) -> String {

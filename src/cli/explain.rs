@@ -2,7 +2,7 @@
 
 use super::options::ExplainArguments;
 use super::output::Output;
-use super::session::Session;
+use super::session::{Session, memory};
 use super::{Ending, Failure};
 use crate::archive::Archive;
 use crate::report::Explanation;
@@ -14,7 +14,7 @@ pub(crate) fn explain(
 ) -> Result<Ending, Failure> {
     let archive = Archive::open(&session.config.archive.path).ok();
     let (state, schedule) = match &archive {
-        Some(archive) => session.memory(archive)?,
+        Some(archive) => memory(archive)?,
         None => (None, None),
     };
     let basis = session.basis(state.as_ref(), schedule.as_ref());

@@ -20,6 +20,7 @@ mod links;
 mod manners;
 mod options;
 mod output;
+mod probe;
 mod progress;
 mod run;
 mod session;
@@ -70,6 +71,9 @@ pub(crate) enum Failure {
     /// A file could not be read or written.
     #[error("cannot {what} {path}: {error}")]
     File { what: &'static str, path: String, error: std::io::Error },
+    /// Somebody asked to stop, and there is nothing that a next call could go on with.
+    #[error("interrupted")]
+    Interrupted,
     /// Standard output is closed: whoever reads it has seen enough.
     #[error("standard output was closed")]
     Closed,
@@ -104,7 +108,7 @@ impl Failure {
                 | RunError::Archive(ArchiveError::Revision { .. }),
             ) => 2,
             Self::Run(RunError::Archive(ArchiveError::Locked { .. })) => 4,
-            Self::Run(RunError::Interrupted) => 130,
+            Self::Run(RunError::Interrupted) | Self::Interrupted => 130,
             Self::Closed => 0,
             _ => 1,
         }

@@ -119,6 +119,10 @@ pub(crate) struct InitArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArguments {
+    /// Ask each site for its robots.txt, its first start and one page twice, and tell what was
+    /// found
+    #[arg(long)]
+    pub probe: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

@@ -67,12 +67,6 @@ impl Session {
         Ok((archive, state))
     }
 
-    /// What is remembered beside an archive: of pages and runs, and of hosts.
-    pub fn memory(&self, archive: &Archive) -> Result<(Option<State>, Option<Schedule>), Failure> {
-        let state = State::open_to_read(&archive.state_file())?;
-        Ok((state, Schedule::open_to_read(&archive.politeness_file())?))
-    }
-
     /// What questions about the present are answered from.
     pub fn basis<'a>(
         &'a self,
@@ -95,6 +89,12 @@ impl Session {
     pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
+}
+
+/// What is remembered beside an archive: of pages and runs, and of hosts.
+pub(crate) fn memory(archive: &Archive) -> Result<(Option<State>, Option<Schedule>), Failure> {
+    let state = State::open_to_read(&archive.state_file())?;
+    Ok((state, Schedule::open_to_read(&archive.politeness_file())?))
 }
 
 /// Lets Ctrl-C and a request to terminate raise the interrupt instead of ending the program.

@@ -2,7 +2,7 @@
 
 use super::options::JsonArguments;
 use super::output::Output;
-use super::session::Session;
+use super::session::{Session, memory};
 use super::{Ending, Failure};
 use crate::report::Status;
 
@@ -12,7 +12,7 @@ pub(crate) fn status(
     output: &Output,
 ) -> Result<Ending, Failure> {
     let archive = session.archive()?;
-    let (state, schedule) = session.memory(&archive)?;
+    let (state, schedule) = memory(&archive)?;
     let status = Status::of(&session.basis(state.as_ref(), schedule.as_ref()), &archive)?;
     if arguments.json {
         output.json(&status)?;

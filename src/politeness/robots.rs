@@ -145,6 +145,27 @@ impl Robots {
         }
     }
 
+    /// Disallow rules, as line number and line, that may forbid paths that begin with `prefix`,
+    /// in the order of the file.
+    ///
+    /// ```
+    /// use pagelog::politeness::Robots;
+    ///
+    /// let robots = Robots::parse(b"User-agent: *\nDisallow: /en/old/\nDisallow: /fr/\n", "Bot");
+    /// assert_eq!(robots.forbidding_below("/en/"), [(2, "Disallow: /en/old/")]);
+    /// ```
+    #[must_use]
+    pub fn forbidding_below(&self, prefix: &str) -> Vec<(usize, &str)> {
+        let prefix = normal_path(prefix.as_bytes());
+        let rules = self.rules.iter().filter(|rule| !rule.allow);
+        let mut found: Vec<(usize, &str)> = rules
+            .filter(|rule| rule.pattern.may_match_below(&prefix))
+            .map(|rule| (rule.line, &*rule.text))
+            .collect();
+        found.sort_unstable();
+        found
+    }
+
     /// The Crawl-delay that the file asks for, the largest where there are several; not
     /// part of RFC 9309, and not limited here.
     #[must_use]

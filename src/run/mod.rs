@@ -15,6 +15,7 @@ mod door;
 mod git;
 mod maintain;
 mod pass;
+mod probe;
 mod recover;
 mod report;
 mod site;
@@ -23,6 +24,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 pub use pass::{HostProgress, Progress};
+pub use probe::{Again, Finding, ListingProbe, PageProbe, Probe, RobotsProbe, SiteProbe, probe};
 pub use recover::{accept_refs, state_faults};
 pub use report::{Report, SourceReport};
 pub use site::conversion_rules;

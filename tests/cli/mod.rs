@@ -9,5 +9,7 @@ mod explanations;
 mod histories;
 mod manners;
 mod outputs;
+mod probes;
 mod questions;
 mod scene;
+mod sites;

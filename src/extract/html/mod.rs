@@ -99,6 +99,8 @@ pub struct ExtractedHtml {
     pub canonical: Option<PageUrl>,
     /// Where the page says that its Markdown is.
     pub markdown: Option<PageUrl>,
+    /// Why the choice of the content was a guess, if it was one; it stands in the notes too.
+    pub guess: Option<&'static str>,
     /// What the page asks of robots.
     pub robots: MetaRobots,
     /// Where links lead that are not part of the content, sorted, each once, without those
@@ -140,6 +142,7 @@ pub fn extract_html(document: &HtmlDocument<'_>) -> ExtractedHtml {
         notes,
         canonical,
         markdown,
+        guess: content.note,
         robots: head.robots,
         outside_links,
         charset: decoded.encoding.name(),

@@ -135,6 +135,15 @@ impl Pattern {
         self.octets
     }
 
+    /// Whether a path that begins with `prefix`, in normal form, may match: what stands before
+    /// the first wildcard agrees with it as far as both go.
+    pub(super) fn may_match_below(&self, prefix: &[u8]) -> bool {
+        let end = memchr(b'*', &self.text).unwrap_or(self.text.len());
+        let plain = &self.text[..end];
+        let whole = self.anchored && end == self.text.len();
+        plain.starts_with(prefix) || (!whole && prefix.starts_with(plain))
+    }
+
     /// Whether the pattern matches a path in normal form. Takes time in proportion to both
     /// together: each part between wildcards is looked for where the one before ended, and
     /// the first place that fits is as good as any later one.

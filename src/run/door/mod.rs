@@ -193,8 +193,27 @@ impl<'a> Door<'a> {
         run: RunId,
         deadline: Option<Instant>,
     ) -> Result<Self, RunError> {
-        let schedule = open_schedule(context, archive)?;
-        Ok(Self {
+        Ok(Self::with(context, open_schedule(context, archive)?, (run, deadline)))
+    }
+
+    /// Opens the door for requests outside of runs. Without an archive nothing is remembered
+    /// of them.
+    ///
+    /// # Errors
+    /// The politeness file cannot be used.
+    pub fn outside(context: &'a Context<'a>, archive: Option<&Archive>) -> Result<Self, RunError> {
+        match archive {
+            Some(archive) => Self::open(context, archive, RunId(0), None),
+            None => Ok(Self::with(context, Schedule::in_memory()?, (RunId(0), None))),
+        }
+    }
+
+    fn with(
+        context: &'a Context<'a>,
+        schedule: Schedule,
+        (run, deadline): (RunId, Option<Instant>),
+    ) -> Self {
+        Self {
             context,
             run,
             deadline,
@@ -206,7 +225,7 @@ impl<'a> Door<'a> {
             shelf: Mutex::default(),
             transport: Mutex::default(),
             closed: AtomicBool::new(false),
-        })
+        }
     }
 
     /// Makes a request when its turn has come, and follows it where it leads.
@@ -242,7 +261,6 @@ impl<'a> Door<'a> {
     ///
     /// # Errors
     /// As [`Door::get`].
-    #[allow(dead_code, reason = "what a probe asks")]
     pub fn robots(&self, source: &Source, url: &PageUrl) -> Result<Arc<Access>, RunError> {
         self.access(source, url)
     }

@@ -43,7 +43,6 @@ enum Chain {
 
 impl Door<'_> {
     /// The rules of an address's origin for whoever asks with no chain behind it.
-    #[allow(dead_code, reason = "what a probe asks")]
     pub(super) fn access(&self, source: &Source, url: &PageUrl) -> Result<Arc<Access>, RunError> {
         Ok(match self.rules(source, url, &[])? {
             Rules::Known(access, _) => access,

@@ -11,6 +11,7 @@
 //!   it leaves the spool: after a kill nothing of it is asked for again;
 //! * nothing is believed of a page whose text is not in the archive.
 
+mod body;
 mod convert;
 mod crawl;
 mod finish;
@@ -18,8 +19,11 @@ mod judge;
 mod lanes;
 mod offer;
 mod plan;
+mod probe;
 mod receive;
 mod settle;
+
+pub(super) use probe::probe;
 
 use std::collections::HashSet;
 use std::sync::Mutex;

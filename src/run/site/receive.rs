@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::convert::{Task, is_markdown};
+use super::body::is_markdown;
+use super::convert::Task;
 use super::plan::{Form, PAGE_LIMIT, Plan, SITEMAP_LIMIT};
 use crate::fetch::http::Headers;
 use crate::model::{PageUrl, RequestKind, Timestamp, UrlKind, Validators};
@@ -116,11 +117,20 @@ pub(super) fn work(
 }
 
 /// Asks for a job, in the forms that it may have.
-fn ask(door: &Door<'_>, plan: &Plan<'_>, job: &Job) -> Result<Received, RunError> {
+pub(super) fn ask(door: &Door<'_>, plan: &Plan<'_>, job: &Job) -> Result<Received, RunError> {
     let forms = match job.kind {
         UrlKind::Sitemap => &[Form::Sitemap],
         UrlKind::Page => plan.forms(),
     };
+    ask_as(door, (plan, job), forms)
+}
+
+/// Asks for a job in these forms, one after the other until one is answered.
+pub(super) fn ask_as(
+    door: &Door<'_>,
+    (plan, job): (&Plan<'_>, &Job),
+    forms: &[Form],
+) -> Result<Received, RunError> {
     let mut last = None;
     for (at, form) in forms.iter().enumerate() {
         let Some(address) = plan.address(&job.url, *form) else { continue };

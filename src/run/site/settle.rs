@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::convert::{Content, Event, ReadPage, Sheet};
+use super::body::Sheet;
+use super::convert::{Content, Event, ReadPage};
 use super::crawl::{Crawl, Round};
 use super::judge::{Facts, PutPage};
 use super::offer::{Listing, Offer};
