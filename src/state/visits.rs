@@ -29,6 +29,15 @@ pub struct SiteUrl {
     pub drafted: bool,
 }
 
+impl SiteUrl {
+    /// A URL of which nothing is known.
+    #[must_use]
+    pub fn unknown(id: UrlId, url: impl Into<String>) -> Self {
+        let url = url.into();
+        Self { id, url, known: None, visit: None, queued: false, drafted: false }
+    }
+}
+
 /// The columns of a visit, in the order in which [`visit_at`] reads them.
 pub(super) const VISIT: [&str; 15] = [
     "outcome",

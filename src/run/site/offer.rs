@@ -184,7 +184,7 @@ impl Crawl<'_, '_> {
         };
         let nearest = met.map_or(small(depth), |met| met.min(small(depth)));
         self.seen.insert(key, nearest);
-        let row = row.unwrap_or_else(|| new_row(id, url));
+        let row = row.unwrap_or_else(|| SiteUrl::unknown(id, url.as_str()));
         if row.drafted || (row.queued && listed.is_none()) || (met.is_some() && listed.is_none()) {
             return Ok(());
         }
@@ -341,7 +341,7 @@ impl Crawl<'_, '_> {
         let known = known_now(before.as_ref(), kind, Some((listing, lastmod)));
         let known = Known { kind: UrlKind::Sitemap, ..known };
         let id = self.pass.state.note_known((&plan.source.id, url.as_str()), &known)?;
-        let row = row.unwrap_or_else(|| new_row(id, url));
+        let row = row.unwrap_or_else(|| SiteUrl::unknown(id, url.as_str()));
         self.take_in_sitemap((site, &row), url, (&known, listing.many))
     }
 
@@ -415,11 +415,6 @@ fn known_now(
         known.listed = lastmod.map(|lastmod| lastmod.to_string());
     }
     known
-}
-
-fn new_row(id: UrlId, url: &PageUrl) -> SiteUrl {
-    let url = url.to_string();
-    SiteUrl { id, url, known: None, visit: None, queued: false, drafted: false }
 }
 
 /// The key under which a run remembers that it met a URL.

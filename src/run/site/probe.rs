@@ -15,7 +15,7 @@ use crate::politeness::{Access, Standing};
 use crate::run::door::{Door, Visit};
 use crate::run::probe::{Again, ListingProbe, MOST_REQUESTS, PageProbe, RobotsProbe, SiteProbe};
 use crate::run::{Context, RunError};
-use crate::state::SpooledAnswer;
+use crate::state::{SiteUrl, SpooledAnswer};
 
 /// Lines that are shown of a difference.
 const SHOWN_LINES: usize = 3;
@@ -134,8 +134,8 @@ impl Prober<'_> {
     }
 
     fn job(url: &PageUrl, (kind, named): (UrlKind, Named)) -> Job {
-        let (id, url) = (UrlId(0), url.clone());
-        Job { site: 0, id, url, kind, named, class: 0, hops: 0, validators: None }
+        let (row, url) = (Box::new(SiteUrl::unknown(UrlId(0), url.as_str())), url.clone());
+        Job { site: 0, row, url, kind, named, class: 0, hops: 0, validators: None }
     }
 
     /// Reads an address; `None` where that failed, which is noted.
