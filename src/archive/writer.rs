@@ -291,7 +291,7 @@ impl Writer {
         put.collect()
     }
 
-    /// Puts the list of permanent redirects of a source, as [`Moved`](super::Moved) writes
+    /// Puts the list of permanent redirects of a source, as [`Moved`] writes
     /// it: on the public ref with URLs only where the source is private.
     ///
     /// # Errors
