@@ -1,8 +1,8 @@
 //! The examples of `docs/FORMAT.md` are what the program writes.
 
 use pagelog::archive::{
-    FORMAT_VERSION, PageEntry, RunMessage, decode_denied, decode_links, decode_page, encode_links,
-    encode_page,
+    FORMAT_VERSION, PageEntry, RunMessage, decode_denied, decode_links, decode_moved, decode_page,
+    encode_links, encode_moved, encode_page,
 };
 use pagelog::model::{CaseRule, PageUrl, Repository, TreePath, yaml};
 
@@ -42,6 +42,18 @@ fn links_are_written_like_the_example() {
         let text = text.replace('→', "\t");
         let links = decode_links(text.as_bytes()).expect("a links file");
         assert_eq!(String::from_utf8(encode_links(&links)).unwrap(), text);
+    }
+}
+
+#[test]
+fn moved_pages_are_written_like_the_example() {
+    let examples = blocks(&format(), "text moved");
+    assert!(!examples.is_empty());
+    for text in examples {
+        let text = text.replace('→', "\t");
+        let moved = decode_moved(text.as_bytes());
+        assert_eq!(moved.len(), text.lines().count() - 1);
+        assert_eq!(String::from_utf8(encode_moved(&moved)).unwrap(), text);
     }
 }
 
