@@ -14,7 +14,7 @@ use super::pass::Pass;
 use super::{Context, Effect, RunError, SourceReport, commit};
 use crate::archive::{
     Archive, ArchiveError, Heads, LeakGuard, PageEntry, Replaced, Snapshot, Writer, decode_links,
-    sketch,
+    decode_moved, moved_path, sketch,
 };
 use crate::extract;
 use crate::fetch::Upstream;
@@ -124,6 +124,7 @@ fn move_source(
                 report.counts.changed += 1;
             }
         }
+        move_redirects(pass, source, (*visibility, id, &old))?;
         leave(pass, source, (*visibility, id))?;
     }
     if source.visibility == Visibility::Private
@@ -228,6 +229,28 @@ fn hold_back(
     report.counts.failed += 1;
     report.failed.push((url.clone(), outcome.reason.clone()));
     pass.learn(&source.id, url, outcome);
+}
+
+/// Brings the list of permanent redirects to the source's name and ref.
+fn move_redirects(
+    pass: &mut Pass<'_>,
+    source: &Source,
+    (visibility, id, old): (Visibility, &SourceId, &Snapshot),
+) -> Result<(), RunError> {
+    let path = moved_path(id);
+    let Some(bytes) = old.file(&path)? else { return Ok(()) };
+    let own = pass.writer.base(source.visibility).file(&moved_path(&source.id))?;
+    let mut moved = decode_moved(&own.unwrap_or_default());
+    moved.extend(decode_moved(&bytes));
+    if *id != source.id || source.visibility == Visibility::Public {
+        // The private ref has the lists of private sources only.
+        pass.writer.remove_directory(Visibility::Private, &path);
+    }
+    if *id != source.id {
+        pass.writer.remove_directory(Visibility::Public, &path);
+    }
+    tracing::debug!(source = %source.id, ?visibility, "its list of redirects goes along");
+    Ok(pass.writer.put_moved(&source.id, source.visibility, &moved)?)
 }
 
 /// Removes what a move left behind.

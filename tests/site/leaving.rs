@@ -1,7 +1,7 @@
 //! How a page leaves the tree, and what keeps it there.
 
 use super::scene::{HOST, addresses, at, crawl, leaf, script};
-use crate::support::crawl::{Crawl, PUBLIC, clock, docs};
+use crate::support::crawl::{Crawl, PRIVATE, PUBLIC, SiteSource, clock, docs};
 use crate::support::script::Reply;
 
 #[test]
@@ -167,4 +167,28 @@ fn a_page_that_is_gone_from_the_start_never_was() {
     crawl.day(2, 0);
     assert_eq!(crawl.pages(PUBLIC).len(), 2);
     crawl.assert_outcome(&at("/p02"), "gone");
+}
+
+#[test]
+fn the_list_of_redirects_goes_along_with_its_source() {
+    let crawl = crawl(6);
+    crawl.day(1, 0);
+    crawl.hosts.on(HOST, "/p03", Reply::redirect(301, "/new"));
+    crawl.hosts.on(HOST, "/new", leaf(3, "The first text of 3."));
+    crawl.day(2, 0);
+    crawl.day(3, 0);
+    let list = crawl.file(PUBLIC, "moved/docs.tsv");
+    let renamed = SiteSource::new("manual", HOST, &[&at("/sitemap.xml")]).key("was = [\"docs\"]");
+    crawl.configure(&renamed.toml());
+    crawl.day(4, 0);
+    assert_eq!(crawl.file(PUBLIC, "moved/manual.tsv"), list);
+    assert!(!crawl.files(PUBLIC).contains(&"moved/docs.tsv".to_owned()));
+    crawl.assert_whole();
+
+    crawl.configure(&renamed.private().toml());
+    crawl.day(5, 0);
+    assert_eq!(crawl.file(PRIVATE, "moved/manual.tsv"), list);
+    let public = crawl.file(PUBLIC, "moved/manual.tsv");
+    assert!(public.contains(&at("/p03")) && !public.contains("301"), "{public}");
+    crawl.assert_whole();
 }
