@@ -225,8 +225,7 @@ impl<'c, 'a> Crawl<'c, 'a> {
     fn interrupted(&mut self, events: &Receiver<Event>) -> Result<(), RunError> {
         while self.lanes.outstanding() > 0 {
             match events.recv_timeout(Duration::from_secs(10)) {
-                Ok(event) if event.received.is_ok() => self.settle(event)?,
-                Ok(event) => self.lanes.take_back(event.job.url.host()),
+                Ok(event) => self.settle(event)?,
                 Err(_) => break,
             }
         }

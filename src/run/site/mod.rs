@@ -26,8 +26,8 @@ mod settle;
 pub(super) use probe::probe;
 
 use std::collections::HashSet;
-use std::sync::Mutex;
 use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use super::pass::Pass;
@@ -127,15 +127,16 @@ fn crawl(
     };
     let (tasks, waiting_tasks) = sync_channel(WAITING);
     let (events, waiting_events) = sync_channel(WAITING);
-    let waiting_tasks = Mutex::new(waiting_tasks);
+    // Only those who work at them hold it: when they are gone, nobody can hand in more.
+    let waiting_tasks = Arc::new(Mutex::new(waiting_tasks));
     thread::scope(|scope| {
         let threads = thread::available_parallelism().map_or(1, usize::from);
         for _ in 0..threads {
             let events = events.clone();
-            let (workshop, tasks) = (&workshop, &waiting_tasks);
-            scope.spawn(move || workshop.work(tasks, &events));
+            let (workshop, tasks) = (&workshop, Arc::clone(&waiting_tasks));
+            scope.spawn(move || workshop.work(&tasks, &events));
         }
-        drop(events);
+        drop((events, waiting_tasks));
         let start = |host: &str| {
             let (jobs, waiting) = std::sync::mpsc::channel();
             let (tasks, plans, held) = (tasks.clone(), plans, &held);

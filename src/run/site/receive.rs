@@ -101,19 +101,33 @@ pub(super) fn work(
     jobs: &Receiver<Job>,
     tasks: &SyncSender<Task>,
 ) {
+    let mut failed = false;
     while let Ok(job) = jobs.recv() {
         let Some(plan) = plans.get(job.site) else { continue };
-        let received = ask(door, plan, &job).and_then(|received| {
-            if let Received::Answer(answer) = &received {
-                held.add(answer)?;
-            }
-            Ok(received)
-        });
+        let received = if failed {
+            // It could not be kept either.
+            Err(RunError::Interrupted)
+        } else {
+            receive((door, plan, held), &job)
+        };
+        failed |= received.is_err();
         // Nobody takes it where the loop has failed.
         if tasks.send(Task { job, received }).is_err() {
             return;
         }
     }
+}
+
+/// Asks for a job, and puts the answer into the spool.
+fn receive(
+    (door, plan, held): (&Door<'_>, &Plan<'_>, &Held),
+    job: &Job,
+) -> Result<Received, RunError> {
+    let received = ask(door, plan, job)?;
+    if let Received::Answer(answer) = &received {
+        held.add(answer)?;
+    }
+    Ok(received)
 }
 
 /// Asks for a job, in the forms that it may have.
