@@ -75,6 +75,7 @@ impl Archive {
             refuse_foreign_content(path)?;
             return Err(ArchiveError::Missing(path.to_owned()));
         }
+        refuse_unreadable(path)?;
         let not_ours = |why: String| ArchiveError::NotAnArchive { path: path.to_owned(), why };
         let options = gix::open::Options::isolated().with(gix::sec::Trust::Full);
         let opened = options.open_path_as_is(true).open(path);
@@ -221,6 +222,20 @@ fn refuse_foreign_content(path: &Path) -> Result<(), ArchiveError> {
         let name = entry.file_name().to_string_lossy().into_owned();
         if !TOLERATED.contains(&name.as_str()) {
             return Err(not_ours(format!("it holds `{name}` and is no bare Git repository")));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses an archive that may not be read: what it is cannot be said then.
+fn refuse_unreadable(path: &Path) -> Result<(), ArchiveError> {
+    for name in ["HEAD", "config"] {
+        let file = path.join(name);
+        match fs::File::open(&file) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(ArchiveError::io("read", &file)(error));
+            }
+            _ => {}
         }
     }
     Ok(())

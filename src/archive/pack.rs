@@ -182,8 +182,10 @@ impl PackWriter {
 
         let name = format!("pack-{}", hex(&checksum));
         // Until the refs have moved nothing reaches its objects: a repack must not drop them.
-        let keep = folder.join(format!("{name}.keep"));
-        fs::write(&keep, KEEP).map_err(ArchiveError::io("write", &keep))?;
+        // A file that is not whole would not be known as ours.
+        let keep = Temporary(temporary(&folder, ".keep"));
+        write_flushed(&keep.0, KEEP)?;
+        rename_flushed(&keep.0, &folder.join(format!("{name}.keep")))?;
         rename_flushed(path, &folder.join(format!("{name}.pack")))?;
         rename_flushed(&index_path.0, &folder.join(format!("{name}.idx")))
     }

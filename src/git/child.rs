@@ -43,9 +43,13 @@ impl Finished {
     /// Whether the child said that a disk of this machine is full. What the other side of
     /// a transfer says about its own does not count.
     pub fn tells_of_full_disk(&self) -> bool {
-        // The last is what Git says of a write that came to no byte.
-        const FULL: [&str; 3] =
-            ["No space left on device", "Disk quota exceeded", "Out of diskspace"];
+        // The last two are what Git says of a write that came to no byte, or not to its end.
+        const FULL: [&str; 4] = [
+            "No space left on device",
+            "Disk quota exceeded",
+            "Out of diskspace",
+            "failed to write new configuration file",
+        ];
         let text = String::from_utf8_lossy(&self.stderr);
         let mut own = text.split(['\n', '\r']).filter(|line| !line.starts_with("remote:"));
         own.any(|line| FULL.iter().any(|full| line.contains(full)))
