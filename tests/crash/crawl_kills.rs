@@ -64,7 +64,7 @@ fn a_pack_that_was_half_named_is_removed() {
         return;
     }
     for site in [Site::first_run(""), Site::first_run(ALWAYS)] {
-        for n in 1..=4 {
+        for n in 1..=6 {
             let world = site.copy();
             let asked = site.crawl.hosts.count();
             run_until(&world, &site.clock, (&[], "rename", n));

@@ -1,11 +1,15 @@
 //! Runs on a disk that has too little room, at each of many fillings.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
+use super::crawl_scene::Site;
 use super::scene::{Refs, Scene, answers, begin};
 use crate::support::tracer::{Call, missing, trace, usable};
 use crate::support::world::{copy_tree, program};
@@ -17,6 +21,73 @@ const SIZE: &str = "size=24m,mode=700";
 /// How much more room each run has than the one before, in bytes: first until one has
 /// enough, then below what that one had.
 const STEPS: [u64; 2] = [32 << 10, 4 << 10];
+
+/// How long a run may take.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// A folder before a run that is to have too little room.
+trait Crowded {
+    fn copy(&self) -> World;
+    fn clock(&self) -> &str;
+    /// How much more room each run has, first and then.
+    fn steps(&self) -> [u64; 2];
+    /// Checks what the run left; then runs again with enough room.
+    fn check(&self, world: &World, what: &str, make_room: &dyn Fn()) -> Refs;
+}
+
+impl Crowded for Scene {
+    fn copy(&self) -> World {
+        self.copy()
+    }
+
+    fn clock(&self) -> &str {
+        self.clock
+    }
+
+    fn steps(&self) -> [u64; 2] {
+        STEPS
+    }
+
+    fn check(&self, world: &World, what: &str, make_room: &dyn Fn()) -> Refs {
+        let refs = self.check_left(world, what);
+        make_room();
+        self.check_next(world, what);
+        refs
+    }
+}
+
+/// A site, and how many requests there had been before a run.
+struct CrowdedSite {
+    site: Site,
+    before: Cell<usize>,
+}
+
+impl CrowdedSite {
+    fn new(site: Site) -> Self {
+        Self { site, before: Cell::new(0) }
+    }
+}
+
+impl Crowded for CrowdedSite {
+    fn copy(&self) -> World {
+        self.before.set(self.site.crawl.hosts.count());
+        self.site.copy()
+    }
+
+    fn clock(&self) -> &str {
+        &self.site.clock
+    }
+
+    fn steps(&self) -> [u64; 2] {
+        STEPS.map(|step| step * 2)
+    }
+
+    fn check(&self, world: &World, what: &str, make_room: &dyn Fn()) -> Refs {
+        let asked = self.site.asked_since(self.before.get());
+        make_room();
+        self.site.check(world, (&asked, what))
+    }
+}
 
 #[test]
 fn a_commit_that_cannot_be_noted_is_a_commit() {
@@ -96,19 +167,38 @@ fn second_run_on_a_full_disk() {
     at_each_filling("a second run on a full disk", &Scene::second_run(24));
 }
 
-fn at_each_filling(which: &str, scene: &Scene) {
+#[test]
+fn first_crawl_on_a_full_disk() {
+    let site = CrowdedSite::new(Site::first_run(""));
+    at_each_filling("a first crawl on a full disk", &site);
+}
+
+#[test]
+fn crawl_with_checkpoints_on_a_full_disk() {
+    let site = CrowdedSite::new(Site::first_run("[run]\ncheckpoint = \"1ms\"\n"));
+    at_each_filling("a crawl with checkpoints on a full disk", &site);
+}
+
+#[test]
+fn later_crawl_on_a_full_disk() {
+    let site = CrowdedSite::new(Site::later_run(""));
+    at_each_filling("a later crawl on a full disk", &site);
+}
+
+fn at_each_filling(which: &str, scene: &dyn Crowded) {
     let (mut refusals, mut complete) = (BTreeMap::new(), 0);
     let mut room: u64 = 0;
-    for step in STEPS {
+    let steps = scene.steps();
+    for step in steps {
         let enough = room;
-        room = enough.saturating_sub(STEPS[0] * 2);
+        room = enough.saturating_sub(steps[0] * 2);
         loop {
             let refusal = match with_room(room, (which, scene)) {
                 Ok(refusal) => refusal,
                 Err(NoDisk) => return missing(false, "a small tmpfs", which),
             };
             complete += usize::from(refusal.is_none());
-            let done = if step == STEPS[0] { refusal.is_none() } else { room >= enough };
+            let done = if step == steps[0] { refusal.is_none() } else { room >= enough };
             if let Some(refusal) = refusal {
                 *refusals.entry(refusal).or_insert(0) += 1;
             }
@@ -129,20 +219,35 @@ fn at_each_filling(which: &str, scene: &Scene) {
 
 /// A run with so many bytes of room, and the next one with more: what the first one said
 /// when it failed.
-fn with_room(room: u64, (which, scene): (&str, &Scene)) -> Result<Option<String>, NoDisk> {
+fn with_room(room: u64, (which, scene): (&str, &dyn Crowded)) -> Result<Option<String>, NoDisk> {
     let world = scene.copy();
     let (disk, filler) = filled(&world, room).ok_or(NoDisk)?;
     let what = format!("{which} with {room} bytes of room");
-    let outcome = world.pagelog_at(scene.clock, &["run"]);
+    let outcome = bounded(world.command(scene.clock()), &what);
     let refusal = (outcome.code != Some(0)).then(|| refusal(&what, outcome));
-    let refs = scene.check_left(&world, &what);
-    assert_eq!(refs == Refs::New, refusal.is_none(), "{what}: {refusal:?}");
     assert_eq!(temporary_packs(&world), 0, "{what}");
-    fs::remove_file(filler).expect("room is made");
-    scene.check_next(&world, &what);
+    let make_room = || fs::remove_file(&filler).expect("room is made");
+    let refs = scene.check(&world, &what, &make_room);
+    assert_eq!(refs == Refs::New, refusal.is_none(), "{what}: {refusal:?}");
     drop(disk);
     let start = world.path().display().to_string();
     Ok(refusal.map(|text| text.replace(&start, "").chars().take(90).collect()))
+}
+
+/// A run that comes to its end, whatever it met: no thread waits for another one that is gone.
+fn bounded(mut run: Command, what: &str) -> Outcome {
+    run.arg("run").stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut run = run.spawn().expect("pagelog starts");
+    let begun = Instant::now();
+    while run.try_wait().expect("a process").is_none() {
+        if begun.elapsed() > PATIENCE {
+            run.kill().expect("killed");
+            run.wait().expect("it ends");
+            panic!("{what}: it came to no end");
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    run.wait_with_output().expect("its output").into()
 }
 
 /// Puts the archive on a disk of its own with so many bytes of room left.

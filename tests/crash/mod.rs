@@ -15,3 +15,4 @@ mod orphans;
 mod scene;
 mod stand_in;
 mod state_loss;
+mod unreadable;

@@ -11,3 +11,4 @@ mod leaving;
 mod nginx;
 mod redirects;
 mod scene;
+mod unreachable;
