@@ -148,10 +148,10 @@ fn one_source_of_several() {
 }
 
 #[test]
-fn other_kinds_of_source_are_left_alone() {
+fn feeds_are_left_alone() {
     let world = World::new(&format!(
-        "{}[[source]]\nid = \"news\"\nkind = \"feed\"\nlicence = \"CC-BY-4.0\"\npublish = false\n\
-         feeds = [\"https://news.example.org/rss\"]\n",
+        "{}[[source]]\nid = \"news\"\nkind = \"feed\"\nlicence = \"CC-BY-4.0\"\n\
+         publish = false\nfeeds = [\"https://news.example.org/rss\"]\n",
         git_source("docs", "true", &["./up.git"])
     ));
     world.upstream("up").write("a.md", "# A\n").commit();
