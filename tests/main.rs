@@ -17,5 +17,6 @@ mod git_source;
 mod http;
 mod leak;
 mod paths;
+mod rust_docs;
 mod site;
 mod support;
