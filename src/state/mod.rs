@@ -17,6 +17,8 @@ mod pages;
 mod runs;
 mod schedule;
 mod schema;
+#[cfg(test)]
+mod site_tests;
 mod spool;
 mod upstreams;
 mod visits;

@@ -207,3 +207,6 @@ pub(super) struct PutPage {
     pub followed: bool,
     pub text: i64,
 }
+
+#[cfg(test)]
+mod tests;

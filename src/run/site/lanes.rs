@@ -149,3 +149,6 @@ impl<'s> Lanes<'s> {
         all.collect()
     }
 }
+
+#[cfg(test)]
+mod tests;
