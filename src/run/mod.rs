@@ -232,8 +232,9 @@ fn open_crawl(
         "the run of {} did not come to its end; what it has is committed first",
         open.started
     ));
-    let ids: Vec<&Source> =
-        open.sources.iter().filter_map(|id| context.config.source(id)).collect();
+    let sources: Vec<Source> =
+        open.sources.iter().filter_map(|id| under_its_name(context.config, id)).collect();
+    let ids: Vec<&Source> = sources.iter().collect();
     let mut pass = Pass::resume(context, (archive, state), (open.run, open.started))?;
     pass.limit(Some(Duration::ZERO));
     let mut guard = guard(context.config, pass.state)?;
@@ -256,6 +257,13 @@ fn is_fresh(open: &Crawl, now: Timestamp) -> bool {
 pub fn can_go_on(config: &Config, open: &Crawl, now: Timestamp) -> bool {
     let known = |id: &String| config.source(id).is_some();
     is_fresh(open, now) && open.settings == site::settings(config) && open.sources.iter().all(known)
+}
+
+/// The source that has an id, or had it: as it is configured now, under that id.
+fn under_its_name(config: &Config, id: &str) -> Option<Source> {
+    let id = SourceId::new(id).ok()?;
+    let source = config.sources.iter().find(|s| s.id == id || s.was.contains(&id))?;
+    Some(Source { id, was: Vec::new(), ..source.clone() })
 }
 
 /// The sources that were asked for, in order of the configuration.

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 use std::time::{Duration, Instant};
 
 use super::{Context, Effect, RunError, SourceReport};
-use crate::archive::{Archive, EncodedPage, Heads, PageEntry, Replaced, Writer};
+use crate::archive::{Archive, EncodedPage, Heads, PageEntry, Replaced, Sketch, Writer};
 use crate::model::{
     CaseRule, Note, Outcome, OutcomeKind, RunId, RunKind, Source, SourceId, Timestamp, Tips,
     UpstreamHead, Visibility,
@@ -52,6 +52,8 @@ pub(super) struct Pass<'a> {
     pub learnt: Vec<LedgerEntry>,
     pub reports: Vec<SourceReport>,
     pub heads: Vec<(Visibility, UpstreamHead)>,
+    /// Texts that were read while their source was public, and that is private now.
+    pub turned_private: Vec<(String, Sketch)>,
     pub caches: Vec<(std::path::PathBuf, String)>,
     /// Hashes of the paths of new pages in lower case, with their source.
     new_paths: HashSet<u64>,
@@ -83,6 +85,7 @@ impl<'a> Pass<'a> {
             learnt: Vec::new(),
             reports: Vec::new(),
             heads: Vec::new(),
+            turned_private: Vec::new(),
             caches: Vec::new(),
             new_paths: HashSet::new(),
             deadline: None,

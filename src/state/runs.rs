@@ -163,7 +163,8 @@ impl State {
             }
             for (source, started, complete) in &done.sources {
                 db.execute(
-                    "INSERT INTO source VALUES (?1, ?2, ?3) ON CONFLICT (id) DO UPDATE SET \
+                    "INSERT INTO source VALUES (?1, CASE WHEN ?3 THEN ?2 ELSE '' END, ?3) \
+                     ON CONFLICT (id) DO UPDATE SET \
                      complete = ?3, last_started = CASE WHEN ?3 THEN ?2 ELSE last_started END",
                     params![source.as_str(), started.to_string(), complete],
                 )?;

@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use super::schema::STEPS;
 use super::*;
-use crate::model::Validators;
-use crate::model::{Counts, Outcome, OutcomeKind, RunId, RunKind, SourceId, Timestamp, Tips};
+use crate::model::{
+    Counts, Known, Move, Outcome, OutcomeKind, RunId, RunKind, SourceId, Timestamp, Tips, UrlId,
+    UrlKind, Validators, Visit,
+};
 
 struct Folder(tempfile::TempDir);
 

@@ -76,3 +76,27 @@ fn max_pages_bounds_a_run() {
     crawl.run_with(&clock(2), &[]);
     assert_eq!(crawl.pages(PUBLIC).len(), 6);
 }
+
+#[test]
+fn a_budget_ends_an_answer_that_does_not() {
+    let crawl = Crawl::new(script(3), &[docs(&at("/sitemap.xml")).pace("10ms")]);
+    let slow = leaf(1, "Slow.").delay(std::time::Duration::from_secs(20));
+    crawl.hosts.on(HOST, "/p01", slow);
+    let ran = crawl.run_with(&clock(1), &["--budget", "2s"]).exits(3);
+    ran.assert_says("the time of this run is up");
+    assert!(crawl.page(&at("/p00")).is_some());
+    crawl.assert_outcome(&at("/p01"), "deferred");
+}
+
+#[test]
+fn a_run_that_was_cut_short_leaves_its_source_due() {
+    let source = docs(&at("/sitemap.xml")).pace("200ms").key("every = \"1d\"");
+    let judge = Judge::new(std::time::Duration::from_millis(200));
+    let crawl = Crawl::new(script(20), &[source]).judged(judge);
+    crawl.run_with(&clock(1), &["--budget", "3s"]).exits(3);
+    let status = crawl.pagelog_at(&clock(1), &["status"]).ok();
+    assert!(!status.contains("last read in full: 2026"), "{status}");
+    let ran = crawl.run_with(&clock(1), &["--due"]).exits(0);
+    assert!(!ran.targets().is_empty());
+    assert_eq!(crawl.pages(PUBLIC).len(), 20);
+}

@@ -1,9 +1,10 @@
 //! Several hosts and several sources in one run.
 
+use std::process::Command;
 use std::time::Duration;
 
 use super::scene::{HOST, at, linked};
-use crate::support::crawl::{Crawl, PRIVATE, PUBLIC, SiteSource, docs};
+use crate::support::crawl::{Crawl, PRIVATE, PUBLIC, SiteSource, clock, docs};
 use crate::support::judge::Judge;
 use crate::support::script::{Reply, Script};
 
@@ -125,4 +126,34 @@ fn a_source_that_fails_holds_no_other() {
     let ran = crawl.day(1, 3);
     ran.assert_says("docs");
     assert_eq!(crawl.pages(PUBLIC).len(), 3);
+}
+
+#[test]
+fn a_private_text_of_an_interrupted_run_is_known_under_its_new_name() {
+    let secret = "zqsecret ".to_owned() + &(0..60).map(|n| format!("word{n} ")).collect::<String>();
+    let mut script = Script::new()
+        .on(HOST, "/", Reply::page("In", "Text.", &["/priv/a"]))
+        .on(HOST, "/priv/a", Reply::page("A", &secret, &[]))
+        .on(OTHER, "/", Reply::page("Out", "Text.", &["/copy"]))
+        .on(OTHER, "/copy", Reply::page("Copy", &secret, &["/slow"]));
+    let slow = Reply::page("Slow", "Text.", &[]).delay(Duration::from_secs(20));
+    script.set(OTHER, "/slow", vec![slow, Reply::page("Slow", "Text.", &[])]);
+    let inner = |id: &str| SiteSource::new(id, HOST, &[&at("/")]).private();
+    let outer = SiteSource::new("outer", OTHER, &[&other("/")]);
+    let crawl = Crawl::new(script, &[inner("inner"), outer.clone()]);
+    let mut run = crawl.start_run(&clock(1), &[]);
+    let run = run.spawn().expect("pagelog starts");
+    assert!(crawl.hosts.wait_for(7), "too few requests");
+    let signal = Command::new("kill").args(["-INT", &run.id().to_string()]).status();
+    assert!(signal.expect("kill starts").success());
+    assert_eq!(run.wait_with_output().expect("it ends").status.code(), Some(130));
+    let renamed = inner("hidden").key("was = [\"inner\"]");
+    crawl.configure(&format!("{}{}", renamed.toml(), outer.toml()));
+    // What was held back stays in a pack that nothing reaches.
+    let ended = crawl.start_run(&clock(1), &[]).output().expect("pagelog starts");
+    assert_eq!(ended.status.code(), Some(0), "{ended:?}");
+    let everything = crawl.git(&["log", "-p", "--format=%B", PUBLIC]).ok();
+    assert!(!everything.contains("zqsecret"), "{everything}");
+    let found = crawl.page_at(PRIVATE, "hidden", &at("/priv/a"));
+    assert!(found.is_some_and(|page| page.contains("zqsecret")));
 }

@@ -129,3 +129,25 @@ fn a_host_that_asks_for_longer_than_a_run_waits_is_left_for_a_later_one() {
     crawl.assert_page(&at("/"), "Text of the index.");
     crawl.assert_outcome(&at("/a"), "deferred");
 }
+
+#[test]
+fn a_chain_without_end_ends_over_all_runs() {
+    let crawl = Crawl::docs(chain(40), &at("/"));
+    let mut furthest = 0;
+    for day in 1..=4 {
+        let ran = crawl.day(day, 0);
+        let hops = ran.targets().into_iter().filter_map(|target| target.strip_prefix("/hop"));
+        furthest = hops.filter_map(|hop| hop.parse().ok()).max().unwrap_or(0).max(furthest);
+    }
+    // The depth of the source is 3.
+    assert!((6..=9).contains(&furthest), "{furthest}");
+}
+
+#[test]
+fn a_web_page_is_no_sitemap() {
+    let script = Script::new().on(HOST, "/sitemap.xml", Reply::page("Oh", "Not here.", &["/a"]));
+    let crawl = Crawl::docs(script, &at("/sitemap.xml"));
+    let ran = crawl.day(1, 3);
+    ran.assert_says("a web page answered where a sitemap was expected");
+    assert_eq!(crawl.pages(PUBLIC), [""; 0]);
+}

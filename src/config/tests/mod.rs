@@ -256,7 +256,10 @@ fn tables_of_the_wrong_shape_are_refused() {
     refused("[network]\nconnect_to=['a:1:b']", &["`a:1:b` is not of the form"]);
     refused("[run]\nbudget=12", &["expected a text, found a whole number (write budget"]);
     refused("[run]\nbudget='0s'", &["a run without time reads nothing"]);
-    refused("[run]\ncheckpoint='0s'", &["always at one", "checkpoint = \"5m\""]);
+    refused(
+        "[run]\ncheckpoint='0s'",
+        &["comes to nothing else (write for instance checkpoint = \"5m\")"],
+    );
 }
 
 #[test]

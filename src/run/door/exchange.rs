@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::hosts;
-use super::turn::{Claim, Done, Outlook, left};
+use super::turn::{Claim, Done, Outlook, TIME_IS_UP, left};
 use super::{Door, RequestKind, RunError, locked};
 use crate::fetch::http::{Exchange, HttpFailure, Request, Response, Transport};
 use crate::model::{PageUrl, Source, Timestamp};
@@ -35,13 +35,14 @@ impl Door<'_> {
                 Ok(taken) => taken,
                 Err(why) => return Ok(Got::Deferred(why)),
             };
-            let give_up = || self.is_closed();
+            let give_up = || self.is_closed() || self.is_late();
             let exchange = transport.get(request, &give_up);
             let done = self.judge(&exchange, retries);
             let next = self.end_turn(&claim, &taken, &done)?;
             self.log((request.url, kind), &exchange, (retries, next));
             let why = match exchange.result {
-                Err(HttpFailure::GivenUp) => return Err(RunError::Interrupted),
+                Err(HttpFailure::GivenUp) if self.is_closed() => return Err(RunError::Interrupted),
+                Err(HttpFailure::GivenUp) => return Ok(Got::Deferred(TIME_IS_UP.to_owned())),
                 Ok(response) if next == Next::Done => {
                     return Ok(Got::Response(Box::new(response), self.context.clock.now()));
                 }

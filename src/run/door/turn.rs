@@ -17,7 +17,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// How soon a host that is being asked by somebody else is looked at again, at first.
 const FIRST_LOOK: Duration = Duration::from_millis(1);
 
-const TIME_IS_UP: &str = "the time of this run is up";
+pub(super) const TIME_IS_UP: &str = "the time of this run is up";
 
 const STOPPED: &str = "stopped by `pagelog stop`";
 
@@ -72,7 +72,7 @@ impl Door<'_> {
         let mut pause = FIRST_LOOK;
         loop {
             self.check_interrupt()?;
-            if self.time_left() == Some(Duration::ZERO) {
+            if self.is_late() {
                 return Ok(Err(TIME_IS_UP.to_owned()));
             }
             match self.look(claim)? {
@@ -89,6 +89,11 @@ impl Door<'_> {
                 }
             }
         }
+    }
+
+    /// Whether the time of the run is up.
+    pub(super) fn is_late(&self) -> bool {
+        self.time_left() == Some(Duration::ZERO)
     }
 
     /// What is left of the time of the run.

@@ -3,7 +3,8 @@
 use super::crawl::Crawled;
 use super::plan::Plan;
 use crate::archive::{
-    LeakGuard, Moved, ObjectId, PageEntry, PageIds, Snapshot, decode_moved, decode_page, moved_path,
+    LeakGuard, Moved, ObjectId, PageEntry, PageIds, Snapshot, decode_moved, decode_page,
+    moved_path, sketch,
 };
 use crate::model::{Counts, Outcome, OutcomeKind, PageUrl, Timestamp, TreePath, UrlId, Visibility};
 use crate::run::git::held_back;
@@ -75,11 +76,26 @@ pub(super) fn restore_pages(pass: &mut Pass<'_>, plan: &Plan<'_>) -> Result<(), 
                 Some((ids, entry)) => pass.writer.restore(&entry, &ids, visibility)?,
                 None => false,
             };
+            if !restored && visibility == Visibility::Private {
+                remember_private(pass, &page);
+            }
             if !restored {
                 // A disk lost it, or its source changed its visibility: it is read again.
                 pass.state.forget_draft(page.id)?;
             }
         }
+    }
+}
+
+/// Remembers a text that is private now, so that no public page holds too much of it.
+fn remember_private(pass: &mut Pass<'_>, page: &DraftedPage) {
+    let read = || -> Option<String> {
+        let id = ObjectId::from_hex(page.files.page.as_bytes()).ok()?;
+        let bytes = Snapshot::open(pass.archive, None).ok()?.read(id).ok()?;
+        Some(decode_page(&bytes).ok()?.body)
+    };
+    if let Some(body) = read() {
+        pass.turned_private.push((page.url.clone(), sketch(&body)));
     }
 }
 
@@ -184,6 +200,10 @@ fn tell(pass: &Pass<'_>, plan: &Plan<'_>, report: &mut SourceReport) -> Result<(
 fn recheck(pass: &mut Pass<'_>, plans: &[Plan<'_>], guard: &mut LeakGuard) -> Result<(), RunError> {
     let mut fresh = LeakGuard::new([]);
     let mut any = false;
+    for (url, sketch) in &pass.turned_private {
+        fresh.add(url, sketch);
+        any = true;
+    }
     for plan in plans.iter().filter(|plan| plan.source.visibility == Visibility::Private) {
         let mut after = UrlId(0);
         loop {

@@ -149,7 +149,7 @@ impl Facts<'_> {
     /// remembered of it.
     pub fn failed(&self, why: String) -> Draft {
         let outcome = Outcome::new(OutcomeKind::Failed, why);
-        if self.stored.is_some() || self.visit.is_some() {
+        if self.stored.is_some() {
             return Draft::only(outcome);
         }
         Draft { visit: Some(self.visit(OutcomeKind::Failed)), ..Draft::only(outcome) }

@@ -108,7 +108,16 @@ impl Crawl<'_, '_> {
             form,
         };
         let draft = match (answer.status, content) {
+            (200, Some(Content::Page(_)))
+                if case.job.kind == UrlKind::Sitemap && !may_be_page(case.job) =>
+            {
+                facts.failed("a web page answered where a sitemap was expected".to_owned())
+            }
             (200, Some(Content::Page(page))) => {
+                if case.known.kind == UrlKind::Sitemap {
+                    let known = Known { kind: UrlKind::Page, ..case.known.clone() };
+                    self.pass.state.update_known(case.row.id, &known)?;
+                }
                 return self.read(case, (facts, answer), *page);
             }
             (200, Some(Content::Sitemap(sheet))) => {
@@ -135,14 +144,18 @@ impl Crawl<'_, '_> {
             (301 | 308, _) => match answer.moved_to.as_deref().map(PageUrl::parse) {
                 Some(Ok(to)) => {
                     let draft = facts.moved(&to, answer.status);
-                    self.offer_target(case, &to, answer.hops)?;
+                    self.offer_target(case, (&to, case.known.depth), answer.hops)?;
                     draft
                 }
                 _ => facts.failed(format!("status {} without a usable Location", answer.status)),
             },
             (302 | 303 | 307, _) => match answer.moved_to.as_deref().map(PageUrl::parse) {
                 Some(Ok(to)) => {
-                    self.offer_target(case, &to, answer.hops)?;
+                    // A step further each time: a chain that never ends, ends.
+                    let depth = case.known.depth.saturating_add(1);
+                    if depth <= plan.site.depth.saturating_add(MOST_HOPS.into()) {
+                        self.offer_target(case, (&to, depth), answer.hops)?;
+                    }
                     facts.elsewhere(&to, answer.status)
                 }
                 _ => facts.failed(format!("status {} without a usable Location", answer.status)),
@@ -154,7 +167,12 @@ impl Crawl<'_, '_> {
     }
 
     /// Offers where a redirect leads.
-    fn offer_target(&mut self, case: &Case<'_>, to: &PageUrl, hops: u8) -> Result<(), RunError> {
+    fn offer_target(
+        &mut self,
+        case: &Case<'_>,
+        (to, depth): (&PageUrl, u32),
+        hops: u8,
+    ) -> Result<(), RunError> {
         let plan = &self.plans[case.job.site];
         if case.job.named == Named::InStart && !plan.covers(to) {
             let why = format!("{}: it leads to {to}, which is no page of the source", case.job.url);
@@ -163,8 +181,7 @@ impl Crawl<'_, '_> {
         if hops >= MOST_HOPS {
             return Ok(());
         }
-        let offer = Offer { site: case.job.site, depth: case.known.depth, hops: hops + 1 };
-        self.offer(&offer, to, None)
+        self.offer(&Offer { site: case.job.site, depth, hops: hops + 1 }, to, None)
     }
 
     fn read(
@@ -348,6 +365,13 @@ impl Crawl<'_, '_> {
 /// Whether the header fields of an answer say that its text is not to be kept.
 fn asks_not_to_be_kept(answer: &SpooledAnswer, bot: &str) -> bool {
     answer.robots.lines().any(|value| MetaRobots::from_header(value, bot).noarchive)
+}
+
+/// Whether a web page may stand where a sitemap was expected: at a start that is not named
+/// like a file of XML.
+fn may_be_page(job: &Job) -> bool {
+    let path = job.url.path().to_ascii_lowercase();
+    job.named == Named::InStart && ![".xml", ".xml.gz"].iter().any(|end| path.ends_with(end))
 }
 
 /// Whether everything else depends on a job.

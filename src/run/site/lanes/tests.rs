@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::super::receive::Named;
 use super::*;
-use crate::model::PageUrl;
-use crate::state::{UrlId, UrlKind};
+use crate::model::{PageUrl, UrlId, UrlKind};
+use crate::state::SiteUrl;
 
 /// What the threads of hosts would receive.
 #[derive(Default)]
@@ -28,7 +28,7 @@ impl Hosts {
 fn job(host: &str, site: usize) -> Job {
     Job {
         site,
-        id: UrlId(1),
+        row: Box::new(SiteUrl::unknown(UrlId(1), "")),
         url: PageUrl::parse(&format!("https://{host}/a")).unwrap(),
         kind: UrlKind::Page,
         named: Named::BySite,
