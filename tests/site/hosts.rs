@@ -130,7 +130,8 @@ fn a_source_that_fails_holds_no_other() {
 
 #[test]
 fn a_private_text_of_an_interrupted_run_is_known_under_its_new_name() {
-    let secret = "zqsecret ".to_owned() + &(0..60).map(|n| format!("word{n} ")).collect::<String>();
+    let words: Vec<String> = (0..60).map(|n| format!("word{n}")).collect();
+    let secret = format!("zqsecret {}", words.join(" "));
     let mut script = Script::new()
         .on(HOST, "/", Reply::page("In", "Text.", &["/priv/a"]))
         .on(HOST, "/priv/a", Reply::page("A", &secret, &[]))
