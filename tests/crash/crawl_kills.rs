@@ -11,7 +11,7 @@ const CALLS: &str = "?rename,?renameat,?renameat2,fsync,fdatasync,?unlink,?unlin
                      ?mkdir,?mkdirat,ftruncate,openat";
 
 /// Kills of calls of one name that a test makes: of more, as many at equal distances are taken.
-/// All of them are made with `--ignored`.
+/// All of them are made with `PAGELOG_ALL_STEPS` set.
 const MOST: usize = 8;
 
 /// How long after the run that was killed the next one begins.
