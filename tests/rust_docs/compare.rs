@@ -11,7 +11,7 @@ use url::Url;
 
 use super::{Found, html, markdown};
 
-/// How many pages are taken of each part; all of them with `--ignored`.
+/// How many pages are taken of each part; all of them with `PAGELOG_ALL_PAGES` set.
 const OF_EACH: usize = 60;
 
 /// Where the pages would stand.
