@@ -141,29 +141,35 @@ impl Crawl<'_, '_> {
                 let gone_after = self.pass.context.config.run.gone_after;
                 facts.gone(answer.status, gone_after)
             }
-            (301 | 308, _) => match answer.moved_to.as_deref().map(PageUrl::parse) {
-                Some(Ok(to)) => {
-                    let draft = facts.moved(&to, answer.status);
-                    self.offer_target(case, (&to, case.known.depth), answer.hops)?;
-                    draft
-                }
-                _ => facts.failed(format!("status {} without a usable Location", answer.status)),
-            },
-            (302 | 303 | 307, _) => match answer.moved_to.as_deref().map(PageUrl::parse) {
-                Some(Ok(to)) => {
-                    // A step further each time: a chain that never ends, ends.
-                    let depth = case.known.depth.saturating_add(1);
-                    if depth <= plan.site.depth.saturating_add(MOST_HOPS.into()) {
-                        self.offer_target(case, (&to, depth), answer.hops)?;
-                    }
-                    facts.elsewhere(&to, answer.status)
-                }
-                _ => facts.failed(format!("status {} without a usable Location", answer.status)),
-            },
+            (301 | 302 | 303 | 307 | 308, _) => self.redirected(case, &facts, &answer)?,
             (304, _) => facts.failed("status 304, although nothing was asked with".to_owned()),
             (status, _) => facts.failed(format!("status {status}")),
         };
         self.draft(case, &draft)
+    }
+
+    /// Drafts a redirect, and offers where it leads.
+    fn redirected(
+        &mut self,
+        case: &Case<'_>,
+        facts: &Facts<'_>,
+        answer: &SpooledAnswer,
+    ) -> Result<Draft, RunError> {
+        let status = answer.status;
+        let Some(Ok(to)) = answer.moved_to.as_deref().map(PageUrl::parse) else {
+            return Ok(facts.failed(format!("status {status} without a usable Location")));
+        };
+        let depth = case.known.depth;
+        if matches!(status, 301 | 308) {
+            self.offer_target(case, (&to, depth), answer.hops)?;
+            return Ok(facts.moved(&to, status));
+        }
+        // A step further each time: a chain that never ends, ends.
+        let further = depth.saturating_add(1);
+        if further <= self.plans[case.job.site].site.depth.saturating_add(MOST_HOPS.into()) {
+            self.offer_target(case, (&to, further), answer.hops)?;
+        }
+        Ok(facts.elsewhere(&to, status))
     }
 
     /// Offers where a redirect leads.
