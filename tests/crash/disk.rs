@@ -214,7 +214,9 @@ fn at_each_filling(which: &str, scene: &dyn Crowded) {
     for (refusal, times) in &refusals {
         println!("  {times} times: {refusal}");
     }
-    assert!(refusals.len() >= 3 && complete >= 2, "{which}: {complete} did not fail");
+    // The coarse round ends with a run that had room; whether the fine one does depends on how
+    // many checkpoints the time made.
+    assert!(refusals.len() >= 3 && complete >= 1, "{which}: {complete} did not fail");
 }
 
 /// A run with so many bytes of room, and the next one with more: what the first one said
