@@ -40,13 +40,13 @@ impl Case {
         &self.value["input"][name]
     }
 
-    /// A text of its input, placeholders filled in.
+    /// A text of its input, with the names of this test in it.
     #[track_caller]
     pub fn text(&self, name: &str) -> String {
         self.put(self.input(name).as_str().expect("a text"))
     }
 
-    /// Fills placeholders in.
+    /// Puts the names of this test in.
     pub fn put(&self, text: &str) -> String {
         let port = self.canary.local_addr().expect("an address").port();
         text.replace("{UA}", TOKEN)

@@ -162,7 +162,7 @@ impl Reply {
         Self { flood: Some((start.into(), unit.into(), times)), ..self }
     }
 
-    /// A response of the shared cases. `put` fills placeholders in.
+    /// A response of the shared cases. `put` puts the names of a test in.
     #[track_caller]
     pub fn from_json(value: &Value, put: &dyn Fn(&str) -> String) -> Self {
         let text = |name: &str| value.get(name).and_then(Value::as_str);
