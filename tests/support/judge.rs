@@ -113,7 +113,7 @@ impl Judge {
             // Nobody knows when a client that went away ended its request.
             let Some(end) = one.end else { continue };
             let what = format!("{host}: {} after {}", two.target, one.target);
-            let Some(gap) = (two.began() + TOLERANCE).checked_duration_since(end) else {
+            let Some(gap) = two.began().checked_duration_since(end) else {
                 findings.push(format!("{what}: two requests at once"));
                 continue;
             };
@@ -125,8 +125,7 @@ impl Judge {
             if let Some(seconds) = asked {
                 least = least.max(Duration::from_secs(seconds));
             }
-            if gap < least {
-                let gap = gap.saturating_sub(TOLERANCE);
+            if gap + TOLERANCE < least {
                 findings.push(format!("{what}: {gap:?} apart, {least:?} at the least"));
             }
         }

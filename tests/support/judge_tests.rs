@@ -87,7 +87,7 @@ fn requests_too_close_or_at_once() {
     let close = told(|e| e[2].at = later(&e[1], 5).unwrap());
     assert!(close.contains("/b after /a: 5ms apart, 10ms at the least"), "{close}");
     assert_eq!(told(|e| e[2].at = later(&e[1], 10).unwrap()), "");
-    let at_once = told(|e| e[1].end = later(&e[2], 3));
+    let at_once = told(|e| e[1].end = later(&e[2], 1));
     assert!(at_once.contains("two requests at once"), "{at_once}");
     // A connection that is opened too early is a request that begins too early.
     let opened = told(|e| e[2].opened = later(&e[1], 2));
