@@ -19,6 +19,7 @@ mod schedule;
 mod schema;
 #[cfg(test)]
 mod site_tests;
+mod soundness;
 mod spool;
 mod upstreams;
 mod visits;

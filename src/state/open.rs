@@ -7,6 +7,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+use super::soundness::Soundness;
 use super::{StateError, schema};
 
 /// How long a command waits for another one that writes.
@@ -28,6 +29,17 @@ pub enum Condition {
 pub struct State {
     pub(super) db: Connection,
     path: PathBuf,
+    // Dropped after the connection.
+    soundness: Soundness,
+}
+
+/// Whether a file is looked through when it is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Look {
+    /// Every page of it is read.
+    Through,
+    /// It is known to be sound.
+    Not,
 }
 
 /// A kind of file: its tables, and how soon what is committed is on disk.
@@ -51,8 +63,12 @@ impl State {
     /// # Errors
     /// The file cannot be opened, made or set aside, or is of a newer version.
     pub fn open(path: &Path, mark: &str) -> Result<(Self, Condition), StateError> {
-        let (db, condition) = open_file(path, mark, &STATE)?;
-        Ok((Self { db, path: path.to_owned() }, condition))
+        let soundness = Soundness::of(path);
+        let look = if soundness.is_known() { Look::Not } else { Look::Through };
+        soundness.forget();
+        let (db, condition) = open_file(path, (mark, look), &STATE)?;
+        soundness.trust();
+        Ok((Self { db, path: path.to_owned(), soundness }, condition))
     }
 
     /// Opens the state for questions; `None` where there is none.
@@ -60,8 +76,15 @@ impl State {
     /// # Errors
     /// The file is damaged or of a newer version.
     pub fn open_to_read(path: &Path) -> Result<Option<Self>, StateError> {
-        let db = open_file_to_read(path, &STATE)?;
-        Ok(db.map(|db| Self { db, path: path.to_owned() }))
+        let soundness = Soundness::of(path);
+        // One that is in use was looked through by who uses it.
+        let (known, in_use) = (soundness.is_known(), soundness.has_log());
+        let look = if known || in_use { Look::Not } else { Look::Through };
+        let db = open_file_to_read(path, look, &STATE)?;
+        if look == Look::Through {
+            soundness.trust();
+        }
+        Ok(db.map(|db| Self { db, path: path.to_owned(), soundness }))
     }
 
     /// Copies the state, consistently, also while a run writes it.
@@ -73,7 +96,11 @@ impl State {
     }
 
     pub(super) fn error(&self, error: rusqlite::Error) -> StateError {
-        StateError::Sqlite { path: self.path.clone(), error }
+        let error = StateError::Sqlite { path: self.path.clone(), error };
+        if is_damage(&error) {
+            self.soundness.doubt();
+        }
+        error
     }
 
     /// Runs `work` in one transaction that is on disk when this returns; within a crawl
@@ -87,7 +114,7 @@ impl State {
         } else {
             nested(&mut self.db, work)
         };
-        done.map_err(|error| StateError::Sqlite { path: self.path.clone(), error })
+        done.map_err(|error| self.error(error))
     }
 }
 
@@ -95,15 +122,15 @@ impl State {
 /// new one made.
 pub(super) fn open_file(
     path: &Path,
-    mark: &str,
+    (mark, look): (&str, Look),
     format: &Format,
 ) -> Result<(Connection, Condition), StateError> {
     let existed = path.exists();
-    match try_open(path, format) {
+    match try_open(path, look, format) {
         Ok(db) => Ok((db, if existed { Condition::Known } else { Condition::New })),
         Err(error) if existed && is_damage(&error) => {
             let aside = set_aside(path, mark)?;
-            Ok((try_open(path, format)?, Condition::SetAside(aside)))
+            Ok((try_open(path, look, format)?, Condition::SetAside(aside)))
         }
         Err(error) => Err(error),
     }
@@ -112,12 +139,13 @@ pub(super) fn open_file(
 /// Opens a file for questions; `None` where there is none.
 pub(super) fn open_file_to_read(
     path: &Path,
+    look: Look,
     format: &Format,
 ) -> Result<Option<Connection>, StateError> {
     if !path.exists() {
         return Ok(None);
     }
-    match try_open(path, format) {
+    match try_open(path, look, format) {
         Err(StateError::Sqlite { error, .. }) if is_read_only(&error) => {
             open_unchanged(path).map(Some)
         }
@@ -129,7 +157,7 @@ pub(super) fn open_file_to_read(
 pub(super) fn open_memory(name: &Path, format: &Format) -> Result<Connection, StateError> {
     let open = || {
         let mut db = Connection::open_in_memory()?;
-        prepare(&db, format)?;
+        prepare(&db, Look::Not, format)?;
         bring_up(&mut db, format)?;
         Ok(db)
     };
@@ -145,10 +173,10 @@ fn open_unchanged(path: &Path) -> Result<Connection, StateError> {
     db.map_err(|error| StateError::Sqlite { path: path.to_owned(), error })
 }
 
-fn try_open(path: &Path, format: &Format) -> Result<Connection, StateError> {
+fn try_open(path: &Path, look: Look, format: &Format) -> Result<Connection, StateError> {
     let failed = |error| StateError::Sqlite { path: path.to_owned(), error };
     let mut db = Connection::open(path).map_err(failed)?;
-    prepare(&db, format).map_err(failed)?;
+    prepare(&db, look, format).map_err(failed)?;
     let found = version(&db).map_err(failed)?;
     match missing(found, format) {
         None => return Err(StateError::Newer { path: path.to_owned(), found }),
@@ -167,7 +195,7 @@ fn missing(version: i64, format: &Format) -> Option<&[&'static str]> {
     format.steps.get(usize::try_from(version).ok()?..)
 }
 
-fn prepare(db: &Connection, format: &Format) -> rusqlite::Result<()> {
+fn prepare(db: &Connection, look: Look, format: &Format) -> rusqlite::Result<()> {
     db.busy_timeout(BUSY)?;
     db.pragma_update(None, "page_size", format.page_size)?;
     db.pragma_update(None, "journal_mode", "WAL")?;
@@ -177,6 +205,9 @@ fn prepare(db: &Connection, format: &Format) -> rusqlite::Result<()> {
     // A statement keeps its plan, whatever is bound to it: it would be parsed anew each time.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     db.pragma_update(None, "wal_autocheckpoint", 8192)?;
+    if look == Look::Not {
+        return Ok(());
+    }
     let sound: String = db.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     if sound == "ok" {
         return Ok(());

@@ -20,7 +20,9 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::StateError;
-use super::open::{Condition, copy_file, open_file, open_file_to_read, open_memory, transact};
+use super::open::{
+    Condition, Look, copy_file, open_file, open_file_to_read, open_memory, transact,
+};
 use crate::model::{RunId, SourceId};
 use crate::politeness::{HostState, Millis, Parked};
 
@@ -86,7 +88,7 @@ impl Schedule {
     /// # Errors
     /// It cannot be opened, made or set aside, or is of a newer version.
     pub fn open(path: &Path, mark: &str) -> Result<(Self, Condition), StateError> {
-        let (db, condition) = open_file(path, mark, &tables::FORMAT)?;
+        let (db, condition) = open_file(path, (mark, Look::Through), &tables::FORMAT)?;
         Ok((Self::new(db, path), condition))
     }
 
@@ -95,7 +97,7 @@ impl Schedule {
     /// # Errors
     /// It is damaged or of a newer version.
     pub fn open_to_read(path: &Path) -> Result<Option<Self>, StateError> {
-        Ok(open_file_to_read(path, &tables::FORMAT)?.map(|db| Self::new(db, path)))
+        Ok(open_file_to_read(path, Look::Through, &tables::FORMAT)?.map(|db| Self::new(db, path)))
     }
 
     /// A schedule that is kept nowhere, for requests without an archive.
