@@ -16,6 +16,7 @@ mod format;
 mod git_source;
 mod http;
 mod leak;
+mod packs;
 mod paths;
 mod rust_docs;
 mod site;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use gix::odb::pack::cache::lru::MemoryCappedHashmap;
 
 use super::error::ArchiveError;
+use super::fold::is_whole;
 use super::guards::write_hook;
 use super::layout::{OWN_FOLDER, PRIVATE_REF};
 use super::lock::RunLock;
@@ -186,6 +187,14 @@ impl Archive {
         self.keep_files().iter().try_for_each(|path| remove_if_there(path))
     }
 
+    /// The packs that runs of ours keep until their refs have moved, by name.
+    pub(super) fn kept_packs(&self) -> Vec<PathBuf> {
+        let packs = self.keep_files().into_iter().map(|keep| keep.with_extension("pack"));
+        let mut packs: Vec<PathBuf> = packs.filter(|pack| is_whole(pack)).collect();
+        packs.sort();
+        packs
+    }
+
     /// Files by which runs of ours keep packs until their refs have moved.
     fn keep_files(&self) -> Vec<PathBuf> {
         let Ok(entries) = fs::read_dir(self.pack_folder()) else { return Vec::new() };
@@ -241,7 +250,7 @@ fn refuse_unreadable(path: &Path) -> Result<(), ArchiveError> {
     Ok(())
 }
 
-fn remove_if_there(path: &Path) -> Result<(), ArchiveError> {
+pub(super) fn remove_if_there(path: &Path) -> Result<(), ArchiveError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
             Err(ArchiveError::io("remove", path)(error))

@@ -5,6 +5,9 @@
 //! without its pack. Deflating is a pure function of the object ([`Deflater`]), so it can
 //! be done on any thread and the bytes do not depend on how many there are.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -42,6 +45,18 @@ pub(super) enum Kind {
 pub(super) struct Packed {
     pub id: ObjectId,
     entry: Vec<u8>,
+}
+
+impl Packed {
+    /// An object as another pack has it; not a delta.
+    pub fn copied(id: ObjectId, entry: Vec<u8>) -> Self {
+        Self { id, entry }
+    }
+
+    /// Bytes in the pack.
+    pub fn size(&self) -> usize {
+        self.entry.len()
+    }
 }
 
 /// Hashes and deflates objects; one a thread.
@@ -101,7 +116,7 @@ struct IndexEntry {
 }
 
 /// A temporary file that vanishes with its owner, unless it was renamed by then.
-struct Temporary(PathBuf);
+pub(super) struct Temporary(pub PathBuf);
 
 impl Drop for Temporary {
     fn drop(&mut self) {
@@ -160,12 +175,17 @@ impl PackWriter {
         Ok(())
     }
 
-    /// Ends the pack, flushes it and gives it its name; returns when both files and their
-    /// directory are on disk. A pack without objects leaves nothing behind.
-    pub fn finish(self) -> Result<(), ArchiveError> {
+    /// How many objects it has.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Ends the pack, flushes it and gives it its name; returns, with its path, when both
+    /// files and their directory are on disk. A pack without objects leaves nothing behind.
+    pub fn finish(self) -> Result<Option<PathBuf>, ArchiveError> {
         let Self { folder, path, file, mut entries, .. } = self;
         if entries.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
         let Temporary(ref path) = path;
         let writing = || ArchiveError::io("write", path);
@@ -176,9 +196,9 @@ impl PackWriter {
         file.sync_all().map_err(ArchiveError::io("flush", path))?;
 
         entries.sort_unstable_by_key(|entry| entry.id);
-        let index = encode_index(&entries, &checksum);
         let index_path = Temporary(temporary(&folder, ".idx"));
-        write_flushed(&index_path.0, &index)?;
+        write_index(&index_path.0, &entries, &checksum)
+            .map_err(ArchiveError::io("write", &index_path.0))?;
 
         let name = format!("pack-{}", hex(&checksum));
         // Until the refs have moved nothing reaches its objects: a repack must not drop them.
@@ -186,8 +206,10 @@ impl PackWriter {
         let keep = Temporary(temporary(&folder, ".keep"));
         write_flushed(&keep.0, KEEP)?;
         rename_flushed(&keep.0, &folder.join(format!("{name}.keep")))?;
-        rename_flushed(path, &folder.join(format!("{name}.pack")))?;
-        rename_flushed(&index_path.0, &folder.join(format!("{name}.idx")))
+        let pack = folder.join(format!("{name}.pack"));
+        rename_flushed(path, &pack)?;
+        rename_flushed(&index_path.0, &pack.with_extension("idx"))?;
+        Ok(Some(pack))
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), ArchiveError> {
@@ -198,7 +220,7 @@ impl PackWriter {
 }
 
 /// A new name for a temporary file of this process.
-fn temporary(folder: &Path, end: &str) -> PathBuf {
+pub(super) fn temporary(folder: &Path, end: &str) -> PathBuf {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     folder.join(format!("{TEMPORARY_PREFIX}{}_{number}{end}", std::process::id()))
@@ -223,10 +245,11 @@ fn seal(file: &mut File, count: u32) -> io::Result<[u8; 20]> {
     Ok(checksum)
 }
 
-/// The index of a pack (gitformat-pack, "Version 2 pack-*.idx files"); entries sorted by id.
-fn encode_index(entries: &[IndexEntry], pack_checksum: &[u8; 20]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(8 + 256 * 4 + entries.len() * 28 + 40);
-    out.extend_from_slice(b"\xfftOc\0\0\0\x02");
+/// Writes the index of a pack and flushes it (gitformat-pack, "Version 2 pack-*.idx files");
+/// entries sorted by id.
+fn write_index(path: &Path, entries: &[IndexEntry], pack_checksum: &[u8; 20]) -> io::Result<()> {
+    let mut out = Hashing { file: BufWriter::new(File::create(path)?), hasher: Sha1::new() };
+    out.write_all(b"\xfftOc\0\0\0\x02")?;
     let mut fanout = [0_u32; 256];
     for entry in entries {
         fanout[usize::from(entry.id.first_byte())] += 1;
@@ -234,31 +257,49 @@ fn encode_index(entries: &[IndexEntry], pack_checksum: &[u8; 20]) -> Vec<u8> {
     let mut total = 0;
     for count in fanout {
         total += count;
-        out.extend_from_slice(&total.to_be_bytes());
+        out.write_all(&total.to_be_bytes())?;
     }
     for entry in entries {
-        out.extend_from_slice(entry.id.as_slice());
+        out.write_all(entry.id.as_slice())?;
     }
     for entry in entries {
-        out.extend_from_slice(&entry.crc.to_be_bytes());
+        out.write_all(&entry.crc.to_be_bytes())?;
     }
     let mut large = Vec::new();
     for entry in entries {
         let small = u32::try_from(entry.offset).ok().filter(|_| entry.offset < LARGE_OFFSET);
         let value = small.unwrap_or_else(|| {
             large.push(entry.offset);
-            // At most one entry in 2^31 bytes of pack: the count fits.
+            // Fewer than 2^31 objects: their number is one of 32 bits, and the first are not large.
             u32::try_from(large.len() - 1).unwrap_or(u32::MAX) | 0x8000_0000
         });
-        out.extend_from_slice(&value.to_be_bytes());
+        out.write_all(&value.to_be_bytes())?;
     }
     for offset in large {
-        out.extend_from_slice(&offset.to_be_bytes());
+        out.write_all(&offset.to_be_bytes())?;
     }
-    out.extend_from_slice(pack_checksum);
-    let checksum: [u8; 20] = Sha1::digest(&out).into();
-    out.extend_from_slice(&checksum);
-    out
+    out.write_all(pack_checksum)?;
+    let Hashing { mut file, hasher } = out;
+    file.write_all(&hasher.finalize())?;
+    file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+}
+
+/// A file whose checksum is made while it is written.
+struct Hashing {
+    file: BufWriter<File>,
+    hasher: Sha1,
+}
+
+impl Write for Hashing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write_all(bytes)?;
+        self.hasher.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -24,7 +24,39 @@ enum Node {
 pub struct Snapshot {
     repository: gix::Repository,
     root: Option<ObjectId>,
-    directories: RefCell<HashMap<String, Rc<Directory>>>,
+    directories: RefCell<Directories>,
+}
+
+/// Entries of directories that are kept: as many again may be left from before.
+const KEPT: usize = 1 << 15;
+
+/// Directories that were asked for lately; what was not asked for is forgotten.
+#[derive(Default)]
+struct Directories {
+    recent: HashMap<String, Rc<Directory>>,
+    before: HashMap<String, Rc<Directory>>,
+    entries: usize,
+}
+
+impl Directories {
+    fn get(&mut self, path: &str) -> Option<Rc<Directory>> {
+        if let Some(known) = self.recent.get(path) {
+            return Some(Rc::clone(known));
+        }
+        let (path, known) = self.before.remove_entry(path)?;
+        self.keep(path, Rc::clone(&known));
+        Some(known)
+    }
+
+    fn keep(&mut self, path: String, directory: Rc<Directory>) {
+        if self.entries >= KEPT {
+            self.before = std::mem::take(&mut self.recent);
+            self.entries = 0;
+        }
+        // An empty one takes room, too.
+        self.entries += directory.len() + 1;
+        self.recent.insert(path, directory);
+    }
 }
 
 impl Snapshot {
@@ -117,11 +149,11 @@ impl Snapshot {
 
     /// The entries of a directory, kept for the next question about it.
     fn directory(&self, path: &str) -> Result<Rc<Directory>, ArchiveError> {
-        if let Some(known) = self.directories.borrow().get(path) {
-            return Ok(Rc::clone(known));
+        if let Some(known) = self.directories.borrow_mut().get(path) {
+            return Ok(known);
         }
         let directory = Rc::new(self.read_directory(path)?);
-        self.directories.borrow_mut().insert(path.to_owned(), Rc::clone(&directory));
+        self.directories.borrow_mut().keep(path.to_owned(), Rc::clone(&directory));
         Ok(directory)
     }
 

@@ -88,8 +88,7 @@ impl Archive {
             // until it is removed, so that the two refs would not move at once.
             self.change_refs(&RefMove { old: refs.old, new: refs.old })?;
         }
-        self.change_refs(refs)?;
-        self.release_packs()
+        self.change_refs(refs)
     }
 
     fn change_refs(&self, refs: &RefMove) -> Result<(), ArchiveError> {

@@ -1,31 +1,21 @@
-//! Making the tree of a new commit from the tree of the last one and a list of changes.
+//! Making the tree of a new commit from the tree of the last one and the changes to it.
 //!
-//! One mechanism for the first commit (no base) and for every later one: only the
-//! directories on the way to a change are read and written, an empty directory vanishes,
-//! and every name that enters a tree is checked here.
+//! One mechanism for the first commit (no base) and for every later one: changes come in
+//! the order of the tree, and only the directories on the way to a change are read and
+//! written, each once; no more of them are in memory than are open. An empty directory
+//! vanishes, and every name that enters a tree is checked here.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use gix::objs::tree::{EntryKind, EntryMode};
 use gix::objs::{FindExt, WriteTo};
 
 use super::ObjectId;
+use super::edits::{Edit, Provenance, Sorted};
 use super::error::ArchiveError;
 use super::layout::{DIRECTORIES, ROOT_FILES};
 use super::pack::{Deflater, Kind, PackWriter, object_id};
-use crate::model::is_safe_component;
-
-/// What happens to a path: a file is put there, or what is there goes, a directory with
-/// everything in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Edit {
-    Put(ObjectId),
-    Remove,
-}
-
-/// Changes by full path. Removing a directory happens before files are put into it.
-pub(super) type Edits = BTreeMap<String, Edit>;
+use crate::model::{Visibility, is_safe_component};
 
 /// Reads objects of the archive and writes new trees into a pack.
 pub(super) struct TreeBuilder<'a> {
@@ -34,67 +24,93 @@ pub(super) struct TreeBuilder<'a> {
     pub deflater: &'a mut Deflater,
 }
 
+#[derive(Clone, Copy)]
 struct Entry {
     mode: EntryMode,
     id: ObjectId,
 }
 
+type Entries = BTreeMap<Vec<u8>, Entry>;
+
+/// A directory whose changes are not all known yet.
+struct Open {
+    /// Its name in the directory that is open above it.
+    name: Vec<u8>,
+    entries: Entries,
+}
+
 impl TreeBuilder<'_> {
-    /// Applies the changes to `base` and gives the id of the new root tree, which may be
-    /// that of the empty tree.
+    /// Applies the changes to a tree of that ref, none before the first commit, and gives
+    /// the id of the new root tree, which may be that of the empty tree.
     pub fn apply(
         &mut self,
-        base: Option<ObjectId>,
-        edits: &Edits,
+        (base, visibility): (Option<ObjectId>, Visibility),
+        mut changes: Sorted<'_>,
     ) -> Result<ObjectId, ArchiveError> {
-        let mut sorted: Vec<(&str, Edit)> =
-            edits.iter().map(|(path, edit)| (path.as_str(), *edit)).collect();
-        sorted.sort_by(|a, b| by_component(a.0, b.0));
-        for (path, edit) in &sorted {
-            if matches!(edit, Edit::Put(_)) && !is_allowed(path) {
-                return Err(ArchiveError::Path((*path).to_owned()));
+        let mut open = vec![Open { name: Vec::new(), entries: self.read(base)? }];
+        let mut put: Option<String> = None;
+        while let Some((path, edit)) = changes.next()? {
+            let inside =
+                |file: &String| path.strip_prefix(file).is_some_and(|r| r.starts_with('/'));
+            let is_put = matches!(edit, Edit::Put(..));
+            if put.as_ref().is_some_and(inside) || (is_put && !is_allowed(&path)) {
+                return Err(ArchiveError::Path(path));
+            }
+            let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
+            self.change_to(folder, &mut open)?;
+            let Some(Open { entries, .. }) = open.last_mut() else { continue };
+            if let Edit::Put(id, from) = edit {
+                if visibility == Visibility::Public && from == Provenance::PrivateCapture {
+                    let why = "a file of a private source among the public ones".to_owned();
+                    return Err(ArchiveError::Format { place: path, why });
+                }
+                let entry = Entry { mode: EntryKind::Blob.into(), id };
+                entries.insert(name.as_bytes().to_vec(), entry);
+                put = Some(path);
+            } else {
+                entries.remove(name.as_bytes());
             }
         }
-        let root = self.directory(base, &sorted, 0)?;
-        root.map_or_else(|| self.write(&BTreeMap::new()), Ok)
+        self.close_to(1, &mut open)?;
+        let root = open.pop().map(|root| root.entries).unwrap_or_default();
+        self.write(&root)
     }
 
-    /// Applies changes whose paths share their first `skip` bytes; `None` when nothing is left.
-    fn directory(
-        &mut self,
-        base: Option<ObjectId>,
-        edits: &[(&str, Edit)],
-        skip: usize,
-    ) -> Result<Option<ObjectId>, ArchiveError> {
-        let mut entries = base.map_or_else(|| Ok(BTreeMap::new()), |id| self.read(id))?;
-        for group in edits.chunk_by(|a, b| component(a.0, skip) == component(b.0, skip)) {
-            let name = component(group[0].0, skip);
-            let below = skip + name.len() + 1;
-            let (own, inner) = group.split_at(usize::from(group[0].0.len() < below));
-            let key = name.as_bytes();
-            match own.first() {
-                Some((path, Edit::Put(_))) if !inner.is_empty() => {
-                    return Err(ArchiveError::Path((*path).to_owned()));
-                }
-                Some((_, Edit::Put(id))) => {
-                    entries.insert(key.to_vec(), Entry { mode: EntryKind::Blob.into(), id: *id });
-                }
-                Some((_, Edit::Remove)) => {
-                    entries.remove(key);
-                }
-                None => {}
-            }
-            if !inner.is_empty() {
-                let subtree = entries.remove(key).filter(|e| e.mode.is_tree()).map(|e| e.id);
-                if let Some(id) = self.directory(subtree, inner, below)? {
-                    entries.insert(key.to_vec(), Entry { mode: EntryKind::Tree.into(), id });
-                }
+    /// Opens a directory; those that are not on the way to it are closed.
+    fn change_to(&mut self, folder: &str, open: &mut Vec<Open>) -> Result<(), ArchiveError> {
+        let names = folder.split('/').filter(|name| !name.is_empty());
+        let shared =
+            names.clone().zip(&open[1..]).take_while(|(name, dir)| name.as_bytes() == dir.name);
+        let depth = 1 + shared.count();
+        self.close_to(depth, open)?;
+        for name in names.skip(depth - 1) {
+            let name = name.as_bytes().to_vec();
+            let above = open.last_mut().and_then(|above| match above.entries.get(&name) {
+                Some(entry) if entry.mode.is_tree() => above.entries.remove(&name),
+                _ => None,
+            });
+            open.push(Open { entries: self.read(above.map(|entry| entry.id))?, name });
+        }
+        Ok(())
+    }
+
+    /// Closes directories until so many are open: they are written, and enter the one above.
+    fn close_to(&mut self, depth: usize, open: &mut Vec<Open>) -> Result<(), ArchiveError> {
+        while open.len() > depth
+            && let Some(Open { name, entries }) = open.pop()
+        {
+            if !entries.is_empty()
+                && let Some(above) = open.last_mut()
+            {
+                let entry = Entry { mode: EntryKind::Tree.into(), id: self.write(&entries)? };
+                above.entries.insert(name, entry);
             }
         }
-        if entries.is_empty() { Ok(None) } else { self.write(&entries).map(Some) }
+        Ok(())
     }
 
-    fn read(&self, id: ObjectId) -> Result<BTreeMap<Vec<u8>, Entry>, ArchiveError> {
+    fn read(&self, id: Option<ObjectId>) -> Result<Entries, ArchiveError> {
+        let Some(id) = id else { return Ok(Entries::new()) };
         let mut buffer = Vec::new();
         let tree = self.objects.find_tree(&id, &mut buffer);
         let tree = tree.map_err(ArchiveError::object(format!("cannot read the tree {id}")))?;
@@ -104,7 +120,7 @@ impl TreeBuilder<'_> {
         Ok(entries.collect())
     }
 
-    fn write(&mut self, entries: &BTreeMap<Vec<u8>, Entry>) -> Result<ObjectId, ArchiveError> {
+    fn write(&mut self, entries: &Entries) -> Result<ObjectId, ArchiveError> {
         let mut tree = gix::objs::Tree {
             entries: entries
                 .iter()
@@ -125,16 +141,6 @@ impl TreeBuilder<'_> {
         }
         Ok(id)
     }
-}
-
-/// The path's component that begins at byte `skip`.
-fn component(path: &str, skip: usize) -> &str {
-    path[skip..].split('/').next().unwrap_or_default()
-}
-
-/// Order in which a name comes directly before everything that is inside it.
-fn by_component(a: &str, b: &str) -> Ordering {
-    a.split('/').cmp(b.split('/'))
 }
 
 /// Whether a file may stand at `path`: a known file at the root, or safe names below a

@@ -4,10 +4,11 @@
 //! [`Encoder`]; entering it into the trees is done here, in order. [`Writer::put`] alone
 //! decides which ref a page's files belong to.
 
-use std::collections::HashMap;
+use std::path::PathBuf;
 
 use super::commit::NewCommit;
-use super::directory::Archive;
+use super::directory::{Archive, remove_if_there};
+use super::edits::{Edit, Edits, Provenance};
 use super::error::ArchiveError;
 use super::layout::PageEntry;
 use super::leak::LeakGuard;
@@ -18,26 +19,19 @@ use super::page::{decode_page, encode_page};
 use super::reader::Snapshot;
 use super::refs::{Heads, RefMove};
 use super::templates::ArchiveFile;
-use super::tree::{Edit, Edits, TreeBuilder};
+use super::tree::TreeBuilder;
 use super::{ObjectId, commit};
 use crate::model::{Link, Page, SourceId, Visibility};
+
+/// Most objects of a pack, and most bytes, before another one is begun.
+const PACK_OBJECTS: usize = 200_000;
+const PACK_BYTES: usize = 1 << 30;
 
 /// A file made ready for a pack; not packed where the archive has it already.
 #[derive(Debug)]
 struct Blob {
     id: ObjectId,
     packed: Option<Packed>,
-}
-
-/// Why an object may be on the public ref.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Provenance {
-    /// A page of a public source, or its links.
-    PublicCapture,
-    /// URLs that a page of a private source links to.
-    LinkUrls,
-    /// One of our own templates.
-    Template,
 }
 
 /// The files of one page, ready to be put into trees.
@@ -158,16 +152,17 @@ pub enum Replaced {
 }
 
 /// The next commit of both refs, under construction. Dropped without being finished, it
-/// leaves nothing behind.
+/// leaves the packs of its checkpoints behind, and nothing else.
 pub struct Writer {
     old: Heads,
     public_base: Snapshot,
     private_base: Snapshot,
     public: Edits,
     private: Edits,
-    provenance: HashMap<ObjectId, Provenance>,
     objects: gix::OdbHandle,
     pack: PackWriter,
+    in_pack: usize,
+    finished: Vec<PathBuf>,
     deflater: Deflater,
 }
 
@@ -181,11 +176,12 @@ impl Writer {
             old,
             public_base: Snapshot::open(archive, old.public)?,
             private_base: Snapshot::open(archive, old.private)?,
-            public: Edits::new(),
-            private: Edits::new(),
-            provenance: HashMap::new(),
+            public: Edits::new(&archive.pack_folder()),
+            private: Edits::new(&archive.pack_folder()),
             objects: objects(archive),
             pack: PackWriter::new(&archive.pack_folder())?,
+            in_pack: 0,
+            finished: Vec::new(),
             deflater: Deflater::new(),
         })
     }
@@ -220,14 +216,14 @@ impl Writer {
         let mut changed = false;
         match (visibility, public_links) {
             (Visibility::Public, _) => {
-                changed |= self.put_public(page_path, &page, Provenance::PublicCapture)?;
-                changed |= self.put_public(links_path, &links, Provenance::PublicCapture)?;
+                changed |= self.put_public(&page_path, &page, Provenance::PublicCapture)?;
+                changed |= self.put_public(&links_path, &links, Provenance::PublicCapture)?;
             }
             (Visibility::Private, urls) => {
-                changed |= self.put_private(page_path, &page)?;
-                changed |= self.put_private(links_path.clone(), &links)?;
+                changed |= self.put_private(&page_path, &page)?;
+                changed |= self.put_private(&links_path, &links)?;
                 if let Some(urls) = urls {
-                    self.put_public(links_path, &urls, Provenance::LinkUrls)?;
+                    self.put_public(&links_path, &urls, Provenance::LinkUrls)?;
                 }
             }
         }
@@ -245,7 +241,23 @@ impl Writer {
     /// The pack cannot be written.
     pub fn checkpoint(&mut self) -> Result<(), ArchiveError> {
         let next = PackWriter::beside(&self.pack)?;
-        std::mem::replace(&mut self.pack, next).finish()
+        let finished = std::mem::replace(&mut self.pack, next).finish()?;
+        self.finished.extend(finished);
+        self.in_pack = 0;
+        Ok(())
+    }
+
+    /// Gives the commit up, and with it what its checkpoints brought to disk.
+    ///
+    /// # Errors
+    /// A file cannot be removed.
+    pub fn discard(self) -> Result<(), ArchiveError> {
+        for ending in ["idx", "pack", "keep"] {
+            for pack in &self.finished {
+                remove_if_there(&pack.with_extension(ending))?;
+            }
+        }
+        Ok(())
     }
 
     /// Puts a page whose files a checkpoint of an earlier process brought to disk; false
@@ -274,21 +286,34 @@ impl Writer {
     }
 
     /// Takes back what was done to a page since the last commit.
-    pub fn revert(&mut self, entry: &PageEntry) {
+    ///
+    /// # Errors
+    /// A temporary file cannot be written.
+    pub fn revert(&mut self, entry: &PageEntry) -> Result<(), ArchiveError> {
         for path in [entry.page_path(), entry.links_path()] {
-            self.public.remove(&path);
-            self.private.remove(&path);
+            self.public.take_back(&path)?;
+            self.private.take_back(&path)?;
         }
+        Ok(())
     }
 
-    /// Public pages that were put since the last commit; to be read after a checkpoint.
-    #[must_use]
-    pub fn public_pages(&self) -> Vec<(PageEntry, ObjectId)> {
-        let put = self.public.iter().filter_map(|(path, edit)| match edit {
-            Edit::Put(id) => Some((PageEntry::from_page_path(path)?, *id)),
-            Edit::Remove => None,
-        });
-        put.collect()
+    /// Gives, of the public pages that were put since the last commit, those for which `ask`
+    /// says something. What they hold can be read after a checkpoint.
+    ///
+    /// # Errors
+    /// `ask` failed, or a temporary file cannot be read.
+    pub fn public_pages<T, E: From<ArchiveError>>(
+        &mut self,
+        mut ask: impl FnMut(ObjectId) -> Result<Option<T>, E>,
+    ) -> Result<Vec<(PageEntry, T)>, E> {
+        let (mut said, mut sorted) = (Vec::new(), self.public.sorted()?);
+        while let Some((path, edit)) = sorted.next()? {
+            let Edit::Put(id, _) = edit else { continue };
+            if let Some(entry) = PageEntry::from_page_path(&path) {
+                said.extend(ask(id)?.map(|it| (entry, it)));
+            }
+        }
+        Ok(said)
     }
 
     /// Puts the list of permanent redirects of a source, as [`Moved`] writes
@@ -306,12 +331,12 @@ impl Writer {
         let all = self.blob(&encode_moved(moved))?;
         match visibility {
             Visibility::Public => {
-                self.put_public(path, &all, Provenance::PublicCapture)?;
+                self.put_public(&path, &all, Provenance::PublicCapture)?;
             }
             Visibility::Private => {
                 let urls = self.blob(&encode_moved_urls(moved))?;
-                self.put_public(path.clone(), &urls, Provenance::LinkUrls)?;
-                self.put_private(path, &all)?;
+                self.put_public(&path, &urls, Provenance::LinkUrls)?;
+                self.put_private(&path, &all)?;
             }
         }
         Ok(())
@@ -334,7 +359,7 @@ impl Writer {
             for visibility in [Visibility::Public, Visibility::Private] {
                 if self.base(visibility).blob_at(&path)?.is_some() {
                     found = true;
-                    self.edits(visibility).insert(path.clone(), Edit::Remove);
+                    self.edits(visibility).insert(&path, Edit::Remove)?;
                 }
             }
         }
@@ -342,8 +367,15 @@ impl Writer {
     }
 
     /// Removes a whole directory from one ref.
-    pub fn remove_directory(&mut self, visibility: Visibility, path: &str) {
-        self.edits(visibility).insert(path.to_owned(), Edit::Remove);
+    ///
+    /// # Errors
+    /// A temporary file cannot be written.
+    pub fn remove_directory(
+        &mut self,
+        visibility: Visibility,
+        path: &str,
+    ) -> Result<(), ArchiveError> {
+        self.edits(visibility).insert(path, Edit::Remove)
     }
 
     /// Puts the files at the root of one ref.
@@ -358,10 +390,8 @@ impl Writer {
         for file in files {
             let blob = self.blob(&file.bytes)?;
             match visibility {
-                Visibility::Public => {
-                    self.put_public(file.name.to_owned(), &blob, Provenance::Template)?
-                }
-                Visibility::Private => self.put_private(file.name.to_owned(), &blob)?,
+                Visibility::Public => self.put_public(file.name, &blob, Provenance::Template)?,
+                Visibility::Private => self.put_private(file.name, &blob)?,
             };
         }
         Ok(())
@@ -378,17 +408,12 @@ impl Writer {
     /// # Errors
     /// An object could not be read or written; then nothing is left behind.
     pub fn finish(self, new: &NewCommit<'_>) -> Result<RefMove, ArchiveError> {
-        let Self { old, public, private, provenance, objects, mut pack, mut deflater, .. } = self;
-        let without = public
-            .iter()
-            .find(|(_, edit)| matches!(edit, Edit::Put(id) if !provenance.contains_key(id)));
-        if let Some((path, _)) = without {
-            let why = "a public file of unknown provenance".to_owned();
-            return Err(ArchiveError::Format { place: path.clone(), why });
-        }
+        let Self { old, mut public, mut private, objects, mut pack, mut deflater, .. } = self;
         let mut trees = TreeBuilder { objects: &objects, pack: &mut pack, deflater: &mut deflater };
-        let public_tree = trees.apply(self.public_base.tree(), &public)?;
-        let private_tree = trees.apply(self.private_base.tree(), &private)?;
+        let public_base = (self.public_base.tree(), Visibility::Public);
+        let private_base = (self.private_base.tree(), Visibility::Private);
+        let public_tree = trees.apply(public_base, public.sorted()?)?;
+        let private_tree = trees.apply(private_base, private.sorted()?)?;
         let mut commit = |tree, parent, message: &str| -> Result<ObjectId, ArchiveError> {
             let bytes = commit::encode(new, tree, parent, message)?;
             let id = object_id(Kind::Commit, &bytes)?;
@@ -410,32 +435,36 @@ impl Writer {
 
     fn put_public(
         &mut self,
-        path: String,
+        path: &str,
         blob: &Blob,
         from: Provenance,
     ) -> Result<bool, ArchiveError> {
-        self.provenance.insert(blob.id, from);
-        self.put_blob(Visibility::Public, path, blob)
+        self.put_blob(Visibility::Public, path, (blob, from))
     }
 
-    fn put_private(&mut self, path: String, blob: &Blob) -> Result<bool, ArchiveError> {
-        self.put_blob(Visibility::Private, path, blob)
+    fn put_private(&mut self, path: &str, blob: &Blob) -> Result<bool, ArchiveError> {
+        self.put_blob(Visibility::Private, path, (blob, Provenance::PrivateCapture))
     }
 
     /// Whether the file differs from what is there.
     fn put_blob(
         &mut self,
         visibility: Visibility,
-        path: String,
-        blob: &Blob,
+        path: &str,
+        (blob, from): (&Blob, Provenance),
     ) -> Result<bool, ArchiveError> {
-        if self.base(visibility).blob_at(&path)? == Some(blob.id) {
+        if self.base(visibility).blob_at(path)? == Some(blob.id) {
             return Ok(false);
         }
         if let Some(packed) = &blob.packed {
             self.pack.append(packed)?;
+            self.in_pack += packed.size();
         }
-        self.edits(visibility).insert(path, Edit::Put(blob.id));
+        if self.pack.len() >= PACK_OBJECTS || self.in_pack >= PACK_BYTES {
+            // What is known of the objects of a pack stays in memory until it is finished.
+            self.checkpoint()?;
+        }
+        self.edits(visibility).insert(path, Edit::Put(blob.id, from))?;
         Ok(true)
     }
 }

@@ -22,7 +22,10 @@ pub(super) fn finish(mut pass: Pass<'_>, effect: Effect) -> Result<Report, RunEr
         commits: None,
         sources: std::mem::take(&mut pass.reports),
     };
-    let Some(run) = pass.run.filter(|_| effect == Effect::Commit) else { return Ok(report) };
+    let Some(run) = pass.run.filter(|_| effect == Effect::Commit) else {
+        pass.writer.discard()?;
+        return Ok(report);
+    };
 
     for visibility in [Visibility::Public, Visibility::Private] {
         let files = ArchiveFile::all(&config.bot, &config.sources, visibility, pass.archive.case());
@@ -67,6 +70,9 @@ pub(super) fn finish(mut pass: Pass<'_>, effect: Effect) -> Result<Report, RunEr
         tracing::warn!(%error, "the crawl was not put back to its last checkpoint");
     }
     let moves = moves?;
+    if let Err(error) = archive.fold_packs() {
+        tracing::warn!(%error, "the packs of the run were not folded");
+    }
     for (cache, commit) in caches {
         if let Err(error) = context.git.keep_archived(&cache, &commit) {
             tracing::warn!(%error, "the cache could not be told what is archived");

@@ -244,10 +244,10 @@ fn move_redirects(
     moved.extend(decode_moved(&bytes));
     if *id != source.id || source.visibility == Visibility::Public {
         // The private ref has the lists of private sources only.
-        pass.writer.remove_directory(Visibility::Private, &path);
+        pass.writer.remove_directory(Visibility::Private, &path)?;
     }
     if *id != source.id {
-        pass.writer.remove_directory(Visibility::Public, &path);
+        pass.writer.remove_directory(Visibility::Public, &path)?;
     }
     tracing::debug!(source = %source.id, ?visibility, "its list of redirects goes along");
     Ok(pass.writer.put_moved(&source.id, source.visibility, &moved)?)
@@ -259,14 +259,14 @@ fn leave(
     source: &Source,
     (visibility, id): (Visibility, &SourceId),
 ) -> Result<(), RunError> {
-    pass.writer.remove_directory(visibility, &format!("pages/{id}"));
+    pass.writer.remove_directory(visibility, &format!("pages/{id}"))?;
     if *id != source.id {
         for visibility in REFS {
-            pass.writer.remove_directory(visibility, &format!("links/{id}"));
+            pass.writer.remove_directory(visibility, &format!("links/{id}"))?;
         }
         pass.state.rename_source(id, &source.id)?;
     } else if visibility == Visibility::Private {
-        pass.writer.remove_directory(visibility, &format!("links/{id}"));
+        pass.writer.remove_directory(visibility, &format!("links/{id}"))?;
     }
     Ok(())
 }

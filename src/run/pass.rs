@@ -139,6 +139,9 @@ impl<'a> Pass<'a> {
         {
             tracing::warn!(%error, "the run could not be marked as abandoned");
         }
+        if let Err(error) = self.writer.discard() {
+            tracing::warn!(%error, "packs of the run could not be removed");
+        }
     }
 
     /// Fails where somebody asked to stop.

@@ -30,7 +30,7 @@ pub(super) fn recover(scene: &Scene<'_>, state: &mut State) -> Result<(), RunErr
     state.abandon_open_runs()?;
     // The objects of a run that can be gone on with are in no commit yet.
     if state.open_crawl()?.is_none() {
-        archive.release_packs()?;
+        archive.fold_packs()?;
     }
     for put_back in archive.restore_guards(&scene.context.git)? {
         scene.context.progress.warn(&format!("{}: {}", put_back.place, put_back.what));

@@ -48,10 +48,27 @@ fn packs_of_checkpoints_are_kept_until_the_refs_have_moved() {
 fn a_run_without_time_for_a_checkpoint_makes_none() {
     let site = Site::first_run("[run]\ncheckpoint = \"1h\"\n");
     let world = site.copy();
-    world.run_at(&site.clock);
+    let told = world.pagelog_at(&site.clock, &["-v", "run"]).exits(0).stderr;
+    assert!(!told.contains("a checkpoint is on disk"), "{told}");
+}
+
+/// What checkpoints wrote is one pack at the end, which Git accepts.
+#[test]
+fn packs_of_checkpoints_are_folded_together() {
+    let site = Site::slow_run("[run]\ncheckpoint = \"100ms\"\n", Duration::from_millis(40));
+    let world = site.copy();
+    let told = world.pagelog_at(&site.clock, &["-v", "run"]).exits(0).stderr;
+    let checkpoints = told.matches("a checkpoint is on disk").count();
+    assert!(checkpoints > 1, "{told}");
     let count = world.git(&["count-objects", "-v"]).ok();
-    // All pages, brought to disk to be compared with the private ones, and the commits.
-    assert!(count.contains("packs: 2\n"), "{count}");
+    assert!(count.contains("packs: 1\n") && count.contains("garbage: 0\n"), "{count}");
+    let packs = std::fs::read_dir(world.archive().join("objects/pack")).expect("a folder");
+    let paths: Vec<_> = packs.flatten().map(|entry| entry.path()).collect();
+    let of_kind = |ending: &str| {
+        paths.iter().filter(|path| path.extension().is_some_and(|it| it == ending)).count()
+    };
+    assert_eq!((of_kind("pack"), of_kind("idx"), of_kind("keep")), (1, 1, 0), "{paths:?}");
+    world.assert_sound();
 }
 
 /// The interval belongs to no run: another one goes on where the first was left.

@@ -219,17 +219,18 @@ fn recheck(pass: &mut Pass<'_>, plans: &[Plan<'_>], guard: &mut LeakGuard) -> Re
             }
         }
     }
-    let public = pass.writer.public_pages();
-    if !any || public.is_empty() {
+    if !any {
         return Ok(());
     }
     pass.writer.checkpoint()?;
     let reader = Snapshot::open(pass.archive, None)?;
-    for (entry, id) in public {
-        pass.check_interrupt()?;
-        if let Some(private) = resembles(&reader, &fresh, id)? {
-            hold_back(pass, &entry, held_back(&private))?;
-        }
+    let interrupt = &pass.context.interrupt;
+    let too_much = pass.writer.public_pages(|id| {
+        let stopped = interrupt.is_raised().then_some(RunError::Interrupted);
+        stopped.map_or_else(|| resembles(&reader, &fresh, id), Err)
+    })?;
+    for (entry, private) in too_much {
+        hold_back(pass, &entry, held_back(&private))?;
     }
     Ok(())
 }
@@ -246,7 +247,7 @@ fn resembles(
 
 /// Takes a page back that was put in this run.
 fn hold_back(pass: &mut Pass<'_>, entry: &PageEntry, outcome: Outcome) -> Result<(), RunError> {
-    pass.writer.revert(entry);
+    pass.writer.revert(entry)?;
     let path = entry.path.to_string();
     if let Some(id) = pass.state.drafted_at(&entry.source, &path)? {
         return Ok(pass.state.draft(id, &Draft::only(outcome))?);
