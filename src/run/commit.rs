@@ -1,7 +1,9 @@
 //! The end of a pass: everything becomes durable, in order.
 
+use std::path::PathBuf;
+
 use super::pass::{Pass, tips};
-use super::{Effect, Report, RunError, SourceReport};
+use super::{Context, Effect, Report, RunError, SourceReport};
 use crate::archive::{
     Archive, ArchiveFile, FORMAT_VERSION, NewCommit, RefMove, RunMessage, SourceLine,
 };
@@ -70,18 +72,23 @@ pub(super) fn finish(mut pass: Pass<'_>, effect: Effect) -> Result<Report, RunEr
         tracing::warn!(%error, "the crawl was not put back to its last checkpoint");
     }
     let moves = moves?;
-    if let Err(error) = archive.fold_packs() {
-        tracing::warn!(%error, "the packs of the run were not folded");
-    }
-    for (cache, commit) in caches {
-        if let Err(error) = context.git.keep_archived(&cache, &commit) {
-            tracing::warn!(%error, "the cache could not be told what is archived");
-        }
-    }
+    tidy(context, archive, &caches);
     let hex =
         |id: Option<crate::archive::ObjectId>| id.map(|id| id.to_string()).unwrap_or_default();
     report.commits = Some((hex(moves.new.public), hex(moves.new.private)));
     Ok(report)
+}
+
+/// What is better done after a commit, and does no harm where it fails.
+fn tidy(context: &Context<'_>, archive: &Archive, caches: &[(PathBuf, String)]) {
+    if let Err(error) = archive.fold_packs() {
+        tracing::warn!(%error, "the packs of the run were not folded");
+    }
+    for (cache, commit) in caches {
+        if let Err(error) = context.git.keep_archived(cache, commit) {
+            tracing::warn!(%error, "the cache could not be told what is archived");
+        }
+    }
 }
 
 /// What the commit of one ref says.

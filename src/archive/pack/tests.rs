@@ -1,3 +1,5 @@
+//! Indexes of our own beside those that Git makes of the same packs.
+
 use std::fs;
 use std::path::Path;
 use std::process::Command;
