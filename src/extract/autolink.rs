@@ -9,6 +9,9 @@ const TRAILING: &str = "?!.,:*_~'\"";
 /// white space, angle brackets and the characters of `stops` end an address.
 pub(super) fn find(text: &str, before: Option<char>, stops: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
+    if !text.contains("://") && !text.contains("www.") {
+        return found;
+    }
     let mut at = 0;
     while let Some(start) = next_candidate(text, at) {
         let previous = text[..start].chars().next_back().or(before);
