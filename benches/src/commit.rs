@@ -2,10 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::Arguments;
 use crate::corpus::{self, configure, fast_import, pagelog};
-use crate::measure::{Cost, git, isolated, mb, median, size};
+use crate::measure::{Cost, git, isolated, mb, median, middle, size};
+use crate::phases;
 
 const FIRST: &str = "2026-11-30T02:00:00Z";
 const NEXT: &str = "2026-12-01T02:00:00Z";
@@ -16,6 +18,8 @@ struct Method {
     name: &'static str,
     first: Vec<Cost>,
     next: Vec<Cost>,
+    /// Of the second commit: from the moment at which all was converted to the end.
+    committing: Vec<Duration>,
     bytes: u64,
 }
 
@@ -41,16 +45,26 @@ pub fn run(arguments: &Arguments) {
         import_round(&place.join("quick.git"), &streams, &settings, &mut quick);
         fs::remove_dir_all(&place).expect("round is removed");
     }
-    let base = median(&theirs.first);
-    let base_next = median(&theirs.next);
+    table([&ours, &prefetched, &theirs, &quick], (&median(&theirs.first), &median(&theirs.next)));
+}
+
+fn table(methods: [&Method; 4], (base, base_next): (&Cost, &Cost)) {
     println!(
-        "| method | first: wall | cpu | memory | fast-import / this | 1 %: wall | fast-import / this | MB |"
+        "| method | first: wall | cpu | memory | fast-import / this | 1 %: wall | fast-import / \
+         this | 1 %, after converting | fast-import / this | MB |"
     );
-    println!("|---|---|---|---|---|---|---|---|");
-    for method in [&ours, &prefetched, &theirs, &quick] {
+    println!("|---|---|---|---|---|---|---|---|---|---|");
+    for method in methods {
         let (first, next) = (median(&method.first), median(&method.next));
+        let committing = match method.committing.as_slice() {
+            [] => " | ".to_owned(),
+            times => {
+                let time = middle(times.to_vec()).as_secs_f64();
+                format!("{time:.3} s | {:.1}", base_next.wall.as_secs_f64() / time)
+            }
+        };
         println!(
-            "| {} | {:.2} s | {:.2} s | {:.0} MB | {:.1} | {:.3} s | {:.1} | {:.1} |",
+            "| {} | {:.2} s | {:.2} s | {:.0} MB | {:.1} | {:.3} s | {:.1} | {committing} | {:.1} |",
             method.name,
             first.wall.as_secs_f64(),
             first.cpu.as_secs_f64(),
@@ -104,10 +118,17 @@ fn prepare(place: &Path, upstream: &Upstream) {
 
 fn pagelog_round(arguments: &Arguments, place: &Path, upstream: &Upstream, method: &mut Method) {
     prepare(place, upstream);
+    both_runs(arguments, place, upstream, method);
+}
+
+/// A first run, and one after the upstream went on.
+fn both_runs(arguments: &Arguments, place: &Path, upstream: &Upstream, method: &mut Method) {
     method.first.push(crate::measure::run(&mut pagelog(&arguments.program, place, FIRST), None));
     method.bytes = size(&place.join("archive/objects"));
     git(&place.join("up.git"), &["update-ref", "refs/heads/main", &upstream.next]);
-    method.next.push(crate::measure::run(&mut pagelog(&arguments.program, place, NEXT), None));
+    let next = phases::run(&arguments.program, place, NEXT);
+    method.next.push(next.cost);
+    method.committing.push(next.committing());
 }
 
 /// The same with the upstream's objects already fetched: what reading, converting and
@@ -120,10 +141,7 @@ fn prefetched_round(arguments: &Arguments, place: &Path, upstream: &Upstream, me
     prepare(place, upstream);
     fs::create_dir_all(place.join("archive/pagelog")).expect("folder is made");
     fs::rename(&aside, &kept).expect("cache is put back");
-    method.first.push(crate::measure::run(&mut pagelog(&arguments.program, place, FIRST), None));
-    method.bytes = size(&place.join("archive/objects"));
-    git(&place.join("up.git"), &["update-ref", "refs/heads/main", &upstream.next]);
-    method.next.push(crate::measure::run(&mut pagelog(&arguments.program, place, NEXT), None));
+    both_runs(arguments, place, upstream, method);
 }
 
 /// The files of the archive's two commits as streams: what `git fast-import` is fed.
@@ -132,26 +150,28 @@ fn streams_of_archive(arguments: &Arguments, folder: &Path, upstream: &Upstream)
     let mut unused = Method::default();
     pagelog_round(arguments, &place, upstream, &mut unused);
     let archive = place.join("archive");
-    let make = |name: &str, parent: Option<&str>, listed: Vec<u8>| {
-        let listed = String::from_utf8_lossy(&listed).into_owned();
-        let rows: Vec<(&str, &str)> =
-            listed.split_terminator('\0').filter_map(|row| row.split_once('\t')).collect();
-        let ids: Vec<&str> =
-            rows.iter().map(|(meta, _)| meta.split(' ').nth(2).expect("an id")).collect();
+    let make = |name: &str, parent: Option<&str>, rows: &[(String, String)]| {
+        let ids: Vec<&str> = rows.iter().map(|(id, _)| id.as_str()).collect();
         let texts = corpus::batch(&archive, &ids);
-        let files = rows.iter().map(|(_, path)| (*path).to_owned()).zip(texts);
+        let files = rows.iter().map(|(_, path)| path.clone()).zip(texts);
         corpus::stream(&folder.join(name), (2, parent), files)
     };
-    let first = make("model-first.stream", None, git(&archive, &["ls-tree", "-r", "-z", "main~1"]));
-    let changed = git(&archive, &["diff-tree", "-r", "-z", "--name-only", "main~1", "main"]);
-    let changed = String::from_utf8_lossy(&changed).into_owned();
-    let mut rows = Vec::new();
-    for path in changed.split_terminator('\0') {
-        rows.extend(git(&archive, &["ls-tree", "-r", "-z", "main", path]));
-    }
-    let next = make("model-next.stream", Some("refs/heads/main^0"), rows);
+    let first = make("model-first.stream", None, &listed(&archive, &["ls-tree", "main~1"], 2));
+    let changed = listed(&archive, &["diff-tree", "--no-renames", "main~1", "main"], 3);
+    let next = make("model-next.stream", Some("refs/heads/main^0"), &changed);
     fs::remove_dir_all(&place).expect("model is removed");
     [first, next]
+}
+
+/// Ids and paths that Git lists: the id is the word of that number before the path.
+fn listed(archive: &Path, command: &[&str], word: usize) -> Vec<(String, String)> {
+    let (command, rest) = command.split_first().expect("a command");
+    let output = git(archive, &[&[*command, "-r", "-z"], rest].concat());
+    let output = String::from_utf8_lossy(&output).into_owned();
+    // `ls-tree` puts a tab before the path, `diff-tree` a zero.
+    let words: Vec<&str> = output.split_terminator(['\0', '\t']).collect();
+    let id = |meta: &str| meta.split(' ').nth(word).expect("an id").to_owned();
+    words.chunks(2).map(|pair| (id(pair[0]), pair[1].to_owned())).collect()
 }
 
 fn import_round(repository: &Path, streams: &[PathBuf; 2], settings: &[&str], method: &mut Method) {
@@ -159,9 +179,7 @@ fn import_round(repository: &Path, streams: &[PathBuf; 2], settings: &[&str], me
     git(repository, &["init", "-q", "--bare", "-b", "main", "."]);
     let import = |stream: &PathBuf| {
         let mut command = isolated(repository);
-        let (options, depth): (Vec<&&str>, Vec<&&str>) =
-            settings.iter().partition(|word| !word.starts_with("--"));
-        command.args(options).args(["fast-import", "--quiet", "--done"]).args(depth);
+        corpus::fast_import_arguments(&mut command, settings);
         crate::measure::run(&mut command, Some(stream))
     };
     method.first.push(import(&streams[0]));

@@ -87,6 +87,32 @@ pub fn page_text(versions: &[Vec<u8>], number: usize) -> Vec<u8> {
     }
 }
 
+/// A made-up text of about 2 kB for the page of that number in that edition.
+pub fn made_up(number: usize, edition: usize) -> Vec<u8> {
+    const WORDS: [&str; 32] = [
+        "archive", "page", "link", "the", "reads", "writes", "a", "commit", "of", "each", "text",
+        "and", "tree", "when", "server", "answers", "with", "status", "header", "once", "more",
+        "is", "kept", "for", "later", "run", "where", "it", "was", "found", "before", "again",
+    ];
+    let mut state = (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut text = format!("# Page {number}\n\nEdition {edition}.\n\n");
+    for word in 1..=340_usize {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        text.push_str(WORDS[(state >> 33) as usize % WORDS.len()]);
+        text.push_str(if word % 60 == 0 {
+            ".\n\n"
+        } else if word % 12 == 0 {
+            "\n"
+        } else {
+            " "
+        });
+    }
+    text.push_str("\n\n[All pages](https://example.org/pages/) say what they are.\n");
+    text.into_bytes()
+}
+
 /// Path of the page of that number.
 pub fn page_path(number: usize) -> String {
     format!("docs/part-{:03}/page-{number:06}.md", number / FOLDER)
@@ -116,7 +142,21 @@ pub fn stream(
     path.to_owned()
 }
 
+/// What Git is told to import with these settings: options of Git, and of `fast-import`.
+pub fn fast_import_arguments(command: &mut Command, settings: &[&str]) {
+    let (own, git): (Vec<&str>, Vec<&str>) =
+        settings.iter().partition(|word| word.starts_with("--"));
+    command.args(git).args(["fast-import", "--quiet", "--done"]).args(own);
+}
+
 /// Imports a stream into a repository with Git's own settings.
 pub fn fast_import(repository: &Path, stream: &Path) -> crate::measure::Cost {
     run(isolated(repository).args(["fast-import", "--quiet", "--done"]), Some(stream))
+}
+
+/// Imports a stream as quickly as Git can: for inputs, which are not measured.
+pub fn fast_import_quickly(repository: &Path, stream: &Path) {
+    let mut command = isolated(repository);
+    fast_import_arguments(&mut command, &["-c", "pack.compression=1", "--depth=0"]);
+    run(&mut command, Some(stream));
 }

@@ -2,22 +2,29 @@
 //!
 //! `bench NAME --program FILE …` prints a table; `scripts/bench` builds the program and
 //! this, and calls it. `steps` and `commit` make their inputs from a bundle of a
-//! documentation repository's history, `site` from the documentation of the Rust toolchain,
-//! the others from nothing.
+//! documentation repository's history, and so does `writer`; `site` makes them from the
+//! documentation of the Rust toolchain, the others from nothing. `all` and `quick` are made
+//! of these.
 
+mod all;
+mod changed;
 mod commit;
 mod corpus;
 mod many;
 mod measure;
 mod nginx;
 mod pace;
+mod phases;
+mod quick;
 mod responder;
 mod site;
 mod sitemap;
 mod start;
 mod steps;
 mod toolchain;
+mod writer;
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -25,9 +32,11 @@ use std::process::ExitCode;
 type Measurement = fn(&Arguments);
 
 /// What can be measured.
-const NAMES: [(&str, Measurement); 7] = [
+const NAMES: &[(&str, Measurement)] = &[
     ("steps", steps::run),
+    ("writer", writer::run),
     ("commit", commit::run),
+    ("changed", changed::run),
     ("site", site::run),
     ("unchanged", many::unchanged),
     ("large", many::large),
@@ -42,9 +51,18 @@ struct Arguments {
     spider: Option<PathBuf>,
     rounds: usize,
     pages: Option<usize>,
+    pages_small: Option<usize>,
+    pages_large: Option<usize>,
+    /// What was measured so far, by name: what `quick` compares with its bounds.
+    figures: RefCell<Vec<(&'static str, f64)>>,
 }
 
 impl Arguments {
+    /// Notes a figure; the smaller the better.
+    fn note(&self, name: &'static str, value: f64) {
+        self.figures.borrow_mut().push((name, value));
+    }
+
     /// The bundle, which is needed.
     fn bundle(&self) -> &Path {
         self.bundle.as_deref().unwrap_or_else(|| {
@@ -56,36 +74,50 @@ impl Arguments {
 
 fn main() -> ExitCode {
     let name = std::env::args().nth(1).unwrap_or_default();
-    let Some((_, measure)) = NAMES.iter().find(|(known, _)| *known == name) else {
+    if name == writer::WRITE_PAGES {
+        return writer::write_pages();
+    }
+    let known = NAMES.iter().find(|(known, _)| *known == name);
+    if known.is_none() && !["all", "quick"].contains(&name.as_str()) {
         let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
         eprintln!("there is no measurement `{name}`; there are {}", names.join(", "));
         return ExitCode::from(2);
-    };
+    }
     let Some(arguments) = arguments() else {
         eprintln!(
-            "usage: bench NAME --program FILE [--bundle FILE] [--spider FILE] [--rounds N] \
-             [--pages N]"
+            "usage: bench NAME|all|quick --program FILE [--bundle FILE] [--spider FILE] \
+             [--rounds N] [--pages N] [--pages-small N] [--pages-large N]"
         );
         return ExitCode::from(2);
     };
-    measure(&arguments);
+    match known {
+        Some((_, measure)) => measure(&arguments),
+        None if name == "quick" => return quick::run(arguments),
+        None => all::run(&arguments),
+    }
     ExitCode::SUCCESS
 }
 
 fn arguments() -> Option<Arguments> {
     let mut words = std::env::args().skip(2);
     let mut program = None;
-    let (mut bundle, mut spider, mut rounds, mut pages) = (None, None, 5, None);
+    let (mut bundle, mut spider, mut rounds) = (None, None, 5);
+    let (mut pages, mut pages_small, mut pages_large) = (None, None, None);
+    let count = |text: String| text.parse().ok().filter(|count| *count > 0_usize);
     while let Some(word) = words.next() {
         let value = words.next()?;
         match word.as_str() {
             "--program" => program = Some(std::path::absolute(value).ok()?),
             "--bundle" => bundle = Some(PathBuf::from(value)),
             "--spider" => spider = Some(PathBuf::from(value)),
-            "--rounds" => rounds = value.parse().ok().filter(|rounds| *rounds > 0)?,
-            "--pages" => pages = Some(value.parse().ok().filter(|pages| *pages > 0)?),
+            "--rounds" => rounds = count(value)?,
+            "--pages" => pages = Some(count(value)?),
+            "--pages-small" => pages_small = Some(count(value)?),
+            "--pages-large" => pages_large = Some(count(value)?),
             _ => return None,
         }
     }
-    Some(Arguments { program: program?, bundle, spider, rounds, pages })
+    let figures = RefCell::default();
+    let program = program?;
+    Some(Arguments { program, bundle, spider, rounds, pages, pages_small, pages_large, figures })
 }

@@ -3,9 +3,11 @@
 use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use rustix::time::{ClockId, clock_gettime};
 use wait4::Wait4 as _;
 
 /// What a process cost.
@@ -40,6 +42,17 @@ pub fn run_to_end(command: &mut Command, stdin: Option<&Path>) -> Measured {
     let input =
         stdin.map_or_else(Stdio::null, |path| File::open(path).expect("input opens").into());
     command.stdin(input).stdout(Stdio::null()).stderr(Stdio::null());
+    follow(command)
+}
+
+/// Runs a command to its end, what it writes to standard error kept in a file.
+pub fn run_logged(command: &mut Command, log: &Path) -> Measured {
+    let file = File::create(log).expect("log is made");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
+    follow(command)
+}
+
+fn follow(command: &mut Command) -> Measured {
     let start = Instant::now();
     let mut child = command.spawn().expect("the process starts");
     let watched = watch_memory(child.id(), start);
@@ -56,6 +69,45 @@ pub fn run_to_end(command: &mut Command, stdin: Option<&Path>) -> Measured {
         code: used.status.code().unwrap_or(-1),
         series: watched.series,
     }
+}
+
+/// What a part of this process costs. Memory is what came on top of what was there before.
+pub fn within(work: impl FnOnce()) -> Cost {
+    let ended = AtomicBool::new(false);
+    let status = || std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let look = || ["RssAnon:", "VmRSS:"].map(|name| bytes(&status(), name).unwrap_or(0));
+    let before = look();
+    std::thread::scope(|scope| {
+        let watch = scope.spawn(|| {
+            let mut peak = before;
+            while !ended.load(Ordering::Relaxed) {
+                let now = look();
+                peak = [peak[0].max(now[0]), peak[1].max(now[1])];
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            peak
+        });
+        let (start, used) = (Instant::now(), process_time());
+        work();
+        let (wall, cpu) = (start.elapsed(), process_time().saturating_sub(used));
+        ended.store(true, Ordering::Relaxed);
+        let [anonymous, memory] = watch.join().expect("the watch ends");
+        Cost { wall, cpu, memory: memory - before[1], anonymous: anonymous - before[0] }
+    })
+}
+
+/// User and system time of this process.
+fn process_time() -> Duration {
+    clock(ClockId::ProcessCPUTime)
+}
+
+/// User and system time of this thread.
+pub fn thread_time() -> Duration {
+    clock(ClockId::ThreadCPUTime)
+}
+
+fn clock(of: ClockId) -> Duration {
+    Duration::try_from(clock_gettime(of)).expect("a time that was used")
 }
 
 /// Peaks of a process, and its memory over time.

@@ -61,7 +61,9 @@ pub fn run(arguments: &Arguments) {
     println!("| three hosts, pace {PACE:?}, service {SERVICE:?} | |\n|---|---|");
     println!("| wall | {:.3} s |", wall.as_secs_f64());
     println!("| limit: the slowest host | {:.3} s |", limit.as_secs_f64());
-    println!("| wall / limit, median | {:.4} |", middle(ratios) as f64 / 1e4);
+    let ratio = middle(ratios) as f64 / 1e4;
+    println!("| wall / limit, median | {ratio:.4} |");
+    arguments.note("pace: wall, of the limit", ratio);
     println!("| hosts asked at one moment, at most | {all_at_once} |\n");
     println!(
         "| host | requests | least gap seen | told | at once seen | told |\n|---|---|---|---|---|---|"

@@ -58,6 +58,7 @@ pub fn run(arguments: &Arguments) {
         fs::remove_dir_all(&at).expect("round is removed");
     }
     table(&rows);
+    note_figures(arguments, &rows, place.pages.len());
     flushes(arguments, &place);
 }
 
@@ -284,6 +285,30 @@ fn table(rows: &[Row]) {
             mb(cost.anonymous),
             codes.join(", ")
         );
+    }
+}
+
+/// Notes how the program stands beside its peers, as far as they are there.
+fn note_figures(arguments: &Arguments, rows: &[Row], pages: usize) {
+    let find = |name: &str| rows.iter().find(|row| row.name == name);
+    let wall = |name: &str| find(name).map(|row| median(&row.costs).wall.as_secs_f64());
+    let pairs = [
+        ("site: first run's wall, of wget's", "first run", "wget --mirror"),
+        ("site: 1 % edited's wall, of wget's", "1 % edited", "wget --mirror"),
+        ("site: first run's wall, of spider's", "first run", "spider"),
+        ("site: 1 % edited's wall, of spider's", "1 % edited", "spider"),
+    ];
+    for (figure, run, peer) in pairs {
+        let (ours, theirs) = (wall(&format!("pagelog, {run}")), wall(&format!("{peer}, {run}")));
+        if let (Some(ours), Some(theirs)) = (ours, theirs) {
+            arguments.note(figure, ours / theirs);
+        }
+    }
+    if let Some(row) = find("pagelog, 1 % edited, sitemap with lastmod") {
+        let all = middle(row.requests.iter().map(|r| r.ok + r.not_modified + r.other).collect());
+        // robots.txt and the sitemap are asked for whatever changed.
+        let requests = all.saturating_sub(2) as f64 / pages.div_ceil(100) as f64;
+        arguments.note("site: requests a changed page", requests);
     }
 }
 

@@ -15,6 +15,8 @@ pub fn run(arguments: &Arguments) {
     let costs: Vec<_> = (0..CALLS).map(|_| call()).collect();
     let slowest = costs.iter().map(|cost| cost.wall).max().unwrap_or_default();
     println!("| `pagelog --version`, {CALLS} calls | wall |\n|---|---|");
-    println!("| median | {:.1} ms |", median(&costs).wall.as_secs_f64() * 1e3);
+    let middle = median(&costs).wall.as_secs_f64() * 1e3;
+    println!("| median | {middle:.1} ms |");
     println!("| slowest | {:.1} ms |", slowest.as_secs_f64() * 1e3);
+    arguments.note("start: ms", middle);
 }

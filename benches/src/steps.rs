@@ -1,20 +1,40 @@
 //! A real documentation repository, stepped through all its commits as an upstream.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use crate::Arguments;
 use crate::corpus::{configure, pagelog};
-use crate::measure::{Cost, git, mb, size};
+use crate::measure::{Cost, git, mb, median, size};
+
+/// What was found in one way of reading the history.
+struct Walk {
+    publish: &'static str,
+    costs: Vec<Cost>,
+    /// Runs whose list of changes was not Git's.
+    differing: usize,
+    commits: [String; 2],
+    stored: u64,
+    loose: String,
+    repacked: u64,
+    state: u64,
+}
 
 /// Runs once per upstream commit, with public and with private pages.
 pub fn run(arguments: &Arguments) {
-    for publish in ["true", "false"] {
-        walk(arguments, publish);
-    }
+    let walks = ["true", "false"].map(|publish| walk(arguments, publish));
+    table(&walks);
+    let differing: usize = walks.iter().map(|walk| walk.differing).sum();
+    arguments.note("steps: runs that differ from Git", differing as f64);
+    let ratio = |walk: &Walk| {
+        median(&walk.costs[1..]).wall.as_secs_f64() / walk.costs[0].wall.as_secs_f64()
+    };
+    arguments.note("steps: next run, of the first", ratio(&walks[0]).max(ratio(&walks[1])));
 }
 
-fn walk(arguments: &Arguments, publish: &str) {
+/// Steps through the first `--pages` commits, or all.
+fn walk(arguments: &Arguments, publish: &'static str) -> Walk {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path();
     let bundle = arguments.bundle().to_string_lossy();
@@ -26,7 +46,8 @@ fn walk(arguments: &Arguments, publish: &str) {
     let commits = commits.expect("ids");
     let (mut costs, mut differing): (Vec<Cost>, usize) = (Vec::new(), 0);
     let mut before = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
-    for (week, commit) in commits.lines().enumerate() {
+    let most = arguments.pages.unwrap_or(usize::MAX);
+    for (week, commit) in commits.lines().take(most).enumerate() {
         git(&path.join("up.git"), &["update-ref", "refs/heads/main", commit]);
         let clock = format!(
             "{}-{:02}-{:02}T02:00:00Z",
@@ -41,11 +62,11 @@ fn walk(arguments: &Arguments, publish: &str) {
         }
         before = commit;
     }
-    report((&costs, differing), path, publish);
+    found((costs, differing), path, publish)
 }
 
 /// The change list of the last run: kind and file, a moved page as removed and added.
-fn told_changes(arguments: &Arguments, folder: &std::path::Path) -> Vec<(char, String)> {
+fn told_changes(arguments: &Arguments, folder: &Path) -> Vec<(char, String)> {
     let output = Command::new(&arguments.program)
         .current_dir(folder)
         .args(["changes", "--json"])
@@ -75,7 +96,7 @@ fn told_changes(arguments: &Arguments, folder: &std::path::Path) -> Vec<(char, S
 }
 
 /// The same list by Git's own reckoning.
-fn git_changes(repository: &std::path::Path, old: &str, new: &str) -> Vec<(char, String)> {
+fn git_changes(repository: &Path, old: &str, new: &str) -> Vec<(char, String)> {
     let listed =
         git(repository, &["diff-tree", "-r", "-z", "--no-renames", "--name-status", old, new]);
     let listed = String::from_utf8_lossy(&listed).into_owned();
@@ -87,31 +108,46 @@ fn git_changes(repository: &std::path::Path, old: &str, new: &str) -> Vec<(char,
     told
 }
 
-fn report((costs, differing): (&[Cost], usize), path: &std::path::Path, publish: &str) {
+/// What stands in the archive at the end.
+fn found((costs, differing): (Vec<Cost>, usize), path: &Path, publish: &'static str) -> Walk {
     let archive = path.join("archive");
-    let count = |name| {
-        String::from_utf8_lossy(&git(&archive, &["rev-list", "--count", name])).trim().to_owned()
-    };
-    let stored = size(&archive.join("objects"));
-    let loose = String::from_utf8_lossy(&git(&archive, &["count-objects"])).into_owned();
-    let total: f64 = costs.iter().map(|cost| cost.wall.as_secs_f64()).sum();
-    let next = crate::measure::median(&costs[1..]);
-    let memory = costs.iter().map(|cost| cost.memory).max().unwrap_or(0);
+    let text =
+        |arguments: &[&str]| String::from_utf8_lossy(&git(&archive, arguments)).trim().to_owned();
+    let count = |name| text(&["rev-list", "--count", name]);
+    let commits = [count("refs/heads/main"), count("refs/private/main")];
+    let (stored, loose) = (size(&archive.join("objects")), text(&["count-objects"]));
     git(&archive, &["fsck", "--full", "--strict"]);
     git(&archive, &["repack", "-adq", "--window=10", "--depth=50"]);
+    let repacked = size(&archive.join("objects"));
     let state = fs::metadata(archive.join("pagelog/state.sqlite")).map_or(0, |data| data.len());
-    println!("publish = {publish}");
-    println!(
-        "  commits, public and private      {} and {}",
-        count("refs/heads/main"),
-        count("refs/private/main")
-    );
-    println!("  runs whose changes differ from Git's  {differing} of {}", costs.len());
-    println!("  wall, all runs                   {total:.2} s");
-    println!("  wall, first run                  {:.2} s", costs[0].wall.as_secs_f64());
-    println!("  wall, next runs (median)         {:.3} s", next.wall.as_secs_f64());
-    println!("  largest resident set             {:.1} MB", mb(memory));
-    println!("  objects as written               {:.2} MB ({})", mb(stored), loose.trim());
-    println!("  objects after git repack -ad     {:.2} MB", mb(size(&archive.join("objects"))));
-    println!("  state                            {:.2} MB", mb(state));
+    Walk { publish, costs, differing, commits, stored, loose, repacked, state }
+}
+
+fn table(walks: &[Walk; 2]) {
+    println!("| | {} |", each(walks, |walk| format!("`publish = {}`", walk.publish)));
+    println!("|---|---|---|");
+    let row = |name: &str, of: fn(&Walk) -> String| println!("| {name} | {} |", each(walks, of));
+    row("commits, public and private", |walk| walk.commits.join(" and "));
+    row("runs whose list of changes differs from Git's", |walk| {
+        format!("{} of {}", walk.differing, walk.costs.len())
+    });
+    row("wall time of all runs, fetches included", |walk| {
+        let all: f64 = walk.costs.iter().map(|cost| cost.wall.as_secs_f64()).sum();
+        format!("{all:.1} s")
+    });
+    row("first run", |walk| format!("{:.2} s", walk.costs[0].wall.as_secs_f64()));
+    row("next runs, median", |walk| {
+        format!("{:.3} s", median(&walk.costs[1..]).wall.as_secs_f64())
+    });
+    row("largest resident set", |walk| {
+        let most = walk.costs.iter().map(|cost| cost.memory).max();
+        format!("{:.0} MB", mb(most.unwrap_or(0)))
+    });
+    row("objects as written", |walk| format!("{:.1} MB ({})", mb(walk.stored), walk.loose));
+    row("objects after `git repack -ad`", |walk| format!("{:.1} MB", mb(walk.repacked)));
+    row("state", |walk| format!("{:.1} MB", mb(walk.state)));
+}
+
+fn each(walks: &[Walk; 2], of: fn(&Walk) -> String) -> String {
+    walks.each_ref().map(of).join(" | ")
 }
