@@ -143,6 +143,7 @@ fn ratios(arguments: &Arguments, places: &[Place; 2], (small, large): (&Phased, 
     println!("| wall after the fetch | {:.2} |", ratio(after_fetch));
     println!("| anonymous memory | {:.2} |", ratio(|run| run.cost.anonymous as f64));
     arguments.note("changed: wall, large of small", wall);
+    arguments.note("changed: wall less Git's fetch, large of small", own);
     arguments.note("changed: wall after the fetch, large of small", ratio(after_fetch));
 }
 

@@ -30,7 +30,7 @@ pub fn run(arguments: &Arguments) {
     let versions = corpus::versions(arguments.bundle(), path);
     let pages = arguments.pages.unwrap_or(20_000);
     let upstream = make_upstream(path, &versions, pages);
-    println!("{pages} pages, {} versions in the history", versions.len());
+    println!("{pages} pages, {} versions in the history\n", versions.len());
     let streams = streams_of_archive(arguments, path, &upstream);
     let mut ours = Method { name: "pagelog run", ..Method::default() };
     let mut prefetched = Method { name: "pagelog run, upstream in the cache", ..Method::default() };

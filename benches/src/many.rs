@@ -50,7 +50,7 @@ pub fn unchanged(arguments: &Arguments) {
     }
     rows.push(("nothing changed, by lastmod".to_owned(), median(&costs), last));
     table(pages, &rows);
-    println!("state: {:.0} MB", mb(state(path)));
+    println!("\nstate: {:.0} MB", mb(state(path)));
 }
 
 /// 100,000 pages: memory over time, time a page, and a second run that asks for all of them.
@@ -73,7 +73,7 @@ pub fn large(arguments: &Arguments) {
         rows.push((name.to_owned(), measured.cost, requests));
     }
     table(pages, &rows);
-    println!("state: {:.0} MB", mb(state(path)));
+    println!("\nstate: {:.0} MB", mb(state(path)));
 }
 
 /// Starts a site of many pages whose sitemaps name them all.

@@ -50,8 +50,8 @@ pub fn run(program: &Path, folder: &Path, clock: &str) -> Phased {
 
 /// The time at which a message was last written.
 fn time_of(log: &str, message: &str) -> Option<SystemTime> {
-    let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let line = lines.filter(|line| line["fields"]["message"] == message).next_back()?;
+    let mut lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let line = lines.rfind(|line| line["fields"]["message"] == message)?;
     humantime::parse_rfc3339(line["timestamp"].as_str()?).ok()
 }
 

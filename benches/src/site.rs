@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::Arguments;
 use crate::measure::{Cost, Measured, git, mb, median, middle, run_to_end};
@@ -67,7 +67,7 @@ impl Place {
         let site = folder.join("site");
         fs::create_dir_all(&site).expect("folder is made");
         let (pages, bytes) = toolchain::copy(&site, count);
-        println!("{} pages, {:.1} MB", pages.len(), mb(bytes));
+        println!("{} pages, {:.1} MB\n", pages.len(), mb(bytes));
         let server = Nginx::start(folder, "");
         fs::write(site.join("robots.txt"), "User-agent: *\nAllow: /\n").expect("robots.txt");
         let items =
@@ -321,6 +321,7 @@ fn flushes(arguments: &Arguments, place: &Place) {
     }
     let folder = place.folder.join("traced");
     configure(place, (&folder, "sitemap"));
+    println!();
     let traced = |name: &str, clock| {
         let counts = folder.join("counts");
         let status = Command::new("strace")
@@ -329,6 +330,8 @@ fn flushes(arguments: &Arguments, place: &Place) {
             .arg(&counts)
             .arg(&arguments.program)
             .args(["--clock", clock, "-q", "run"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
             .status()
             .expect("strace starts");
         let text = fs::read_to_string(&counts).unwrap_or_default();
@@ -336,7 +339,7 @@ fn flushes(arguments: &Arguments, place: &Place) {
             .iter()
             .map(|call| format!("{} {call}", calls(&text, call)))
             .collect();
-        println!("flushes, {name}: {} (exit code {:?})", told.join(", "), status.code());
+        println!("* flushes, {name}: {} (exit code {:?})", told.join(", "), status.code());
     };
     traced("first run", DAYS[0]);
     traced("nothing changed", DAYS[1]);

@@ -134,6 +134,8 @@ fn table(arguments: &Arguments, methods: &[Method; 4]) {
     let ours = costs[0].wall.as_secs_f64();
     arguments.note("writer: wall, of fast-import's", ours / theirs.wall.as_secs_f64());
     arguments.note("writer: wall, of quick fast-import's", ours / quick.wall.as_secs_f64());
+    let cpu = costs[0].cpu.as_secs_f64() / theirs.cpu.as_secs_f64();
+    arguments.note("writer: CPU, of fast-import's", cpu);
     let bytes = methods[0].bytes as f64 / methods[2].bytes as f64;
     arguments.note("writer: size, of fast-import's", bytes);
     arguments.note("writer: anonymous memory, MB", mb(costs[0].anonymous));
