@@ -21,3 +21,4 @@ mod paths;
 mod rust_docs;
 mod site;
 mod support;
+mod upkeep;

@@ -1,7 +1,7 @@
 //! Measurements of pagelog beside its peers: one run, interleaved, medians.
 //!
 //! `bench NAME --program FILE …` prints a table; `scripts/bench` builds the program and
-//! this, and calls it. `steps` and `commit` make their inputs from a bundle of a
+//! this, and calls it. `steps`, `commit` and `growth` make their inputs from a bundle of a
 //! documentation repository's history, and so does `writer`; `site` makes them from the
 //! documentation of the Rust toolchain, the others from nothing. `all` and `quick` are made
 //! of these.
@@ -10,6 +10,7 @@ mod all;
 mod changed;
 mod commit;
 mod corpus;
+mod growth;
 mod many;
 mod measure;
 mod nginx;
@@ -37,6 +38,7 @@ const NAMES: &[(&str, Measurement)] = &[
     ("writer", writer::run),
     ("commit", commit::run),
     ("changed", changed::run),
+    ("growth", growth::run_all),
     ("site", site::run),
     ("unchanged", many::unchanged),
     ("large", many::large),

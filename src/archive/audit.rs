@@ -40,7 +40,8 @@ pub fn audit_directory(archive: &Archive, git: &Git) -> Result<Vec<Fault>, Archi
         said.into_iter().map(|line| Fault::new("git fsck", line)).collect();
     // While a run works, temporary packs are its own.
     let idle = archive.lock(&format!("process {}, looking", std::process::id())).is_ok();
-    let left_over = if idle { archive.temporary_packs() } else { Vec::new() };
+    let mut left_over = if idle { archive.temporary_packs() } else { Vec::new() };
+    left_over.extend(archive.upkeep_left_over().filter(|_| idle));
     faults.extend(left_over.iter().map(|path| {
         Fault::new(
             path.display().to_string(),

@@ -1,9 +1,11 @@
 //! A consistent copy of the whole archive, also while a run works on it.
 //!
-//! Order makes it consistent: the refs are read first and their objects are copied after,
+//! Upkeep lets all packs stay meanwhile, and order makes it consistent: the refs are read first and their objects are copied after,
 //! so that whatever the refs name is there. The state is copied last; should a run have
 //! committed in between, everything is brought up to date and it is copied again.
 
+use std::collections::HashSet;
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -12,6 +14,7 @@ use super::directory::{Archive, make_private_directory};
 use super::error::ArchiveError;
 use super::layout::OWN_FOLDER;
 use super::refs::{Heads, RefMove};
+use super::upkeep::UpkeepLock;
 
 /// How often the copy is brought up to date with commits that came during it.
 const ROUNDS: usize = 5;
@@ -22,12 +25,17 @@ pub type CopyState<'a> = &'a dyn Fn(&Archive) -> Result<(), String>;
 
 impl Archive {
     /// Copies objects, refs, settings, state and upstream caches to a new directory; gives
-    /// the number of bytes.
+    /// the number of bytes. No upkeep removes packs while the lock is held.
     ///
     /// # Errors
     /// The directory exists or is inside of the archive, a file cannot be copied, or runs kept
     /// committing all the time.
-    pub fn back_up(&self, target: &Path, copy_state: CopyState<'_>) -> Result<u64, ArchiveError> {
+    pub fn back_up(
+        &self,
+        target: &Path,
+        _packs: &UpkeepLock,
+        copy_state: CopyState<'_>,
+    ) -> Result<u64, ArchiveError> {
         let refused = |why: &str| ArchiveError::Object {
             what: format!("cannot copy the archive to {}", target.display()),
             why: why.to_owned(),
@@ -57,7 +65,7 @@ impl Archive {
         let mut copied = Heads::default();
         for _ in 0..ROUNDS {
             let heads = self.heads()?;
-            bytes += copy(&self.path().join("objects"), &target.join("objects"))?;
+            bytes += self.copy_objects(target)?;
             let copy_of = Self::open(target)?;
             if heads != Heads::default() {
                 copy_of.move_refs(&RefMove { old: copied, new: heads })?;
@@ -80,6 +88,29 @@ impl Archive {
             why: "runs kept committing while it was copied; try again".to_owned(),
         })
     }
+
+    /// Copies the objects; again where somebody repacked them meanwhile.
+    fn copy_objects(&self, target: &Path) -> Result<u64, ArchiveError> {
+        let mut bytes = 0;
+        for _ in 0..ROUNDS {
+            let before = packs(&self.pack_folder());
+            bytes += copy(&self.path().join("objects"), &target.join("objects"))?;
+            if before.is_subset(&packs(&self.pack_folder())) {
+                return Ok(bytes);
+            }
+        }
+        Err(ArchiveError::Object {
+            what: format!("cannot copy the archive to {}", target.display()),
+            why: "another Git process kept repacking it; try again when that is over".to_owned(),
+        })
+    }
+}
+
+/// The packs in a folder.
+fn packs(folder: &Path) -> HashSet<OsString> {
+    let Ok(entries) = fs::read_dir(folder) else { return HashSet::new() };
+    let names = entries.flatten().map(|entry| entry.file_name());
+    names.filter(|name| name.to_string_lossy().ends_with(".pack")).collect()
 }
 
 /// Whether a path that does not exist yet would be inside of a folder, links resolved.
@@ -91,10 +122,12 @@ fn is_inside(path: &Path, folder: &Path) -> bool {
 }
 
 /// Copies a file or directory that may change meanwhile: temporary files and locks are
-/// left out, what is there already (packs never change) is kept, what vanished is skipped.
+/// left out, and lists of packs and commits, which may name some that are not in the copy (Git
+/// does without, and the next upkeep makes them anew); what is there already (packs never change) is kept, what vanished is skipped.
 fn copy(from: &Path, to: &Path) -> Result<u64, ArchiveError> {
     let name = from.file_name().unwrap_or_default().to_string_lossy();
-    if name.starts_with("tmp_") || name.ends_with(".lock") {
+    let left_out = ["tmp_", "multi-pack-index", "commit-graph"];
+    if left_out.iter().any(|begin| name.starts_with(begin)) || name.ends_with(".lock") {
         return Ok(0);
     }
     if !from.is_dir() {

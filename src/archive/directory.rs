@@ -265,7 +265,9 @@ fn config_text(case: CaseRule) -> String {
     format!(
         "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n\
          \tlogAllRefUpdates = false\n\tprotectNTFS = true\n\tprotectHFS = true\n\
+         \tcommitGraph = true\n\tmultiPackIndex = true\n\
          [gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n\
+         [fetch]\n\twriteCommitGraph = false\n\
          [transfer]\n\thideRefs = {hidden}\n[uploadpack]\n\tallowAnySHA1InWant = false\n\
          [push]\n\tdefault = nothing\n\
          [pagelog]\n\tformat = {format}\n\tportableCase = {portable}\n",

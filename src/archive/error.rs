@@ -57,6 +57,14 @@ pub enum ArchiveError {
         /// The lock file.
         path: PathBuf,
     },
+    /// An upkeep does not come to its end.
+    #[error(
+        "an upkeep of the archive is still under way, as {path} says; its packs can be read when it is over: try again later"
+    )]
+    Upkeep {
+        /// The lock file.
+        path: PathBuf,
+    },
     /// Objects could not be read or written.
     #[error("{what}: {why}")]
     Object {

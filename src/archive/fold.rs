@@ -26,7 +26,9 @@ impl Archive {
     /// A file cannot be removed.
     pub fn fold_packs(&self) -> Result<(), ArchiveError> {
         let kept = self.kept_packs();
-        if kept.len() > 1 {
+        // Whoever reads all packs finds those that were there: upkeep rolls them up later.
+        let alone = if kept.len() > 1 { self.try_upkeep()? } else { None };
+        if alone.is_some() {
             match self.fold(&kept) {
                 Ok(()) => tracing::info!(packs = kept.len(), "folded packs into one"),
                 Err(error) => tracing::warn!(%error, "the packs of the run were not folded"),

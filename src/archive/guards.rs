@@ -20,6 +20,15 @@ const HOOK: &str = include_str!("pre-push.sh");
 /// What is hidden from whoever fetches.
 const HIDDEN: &str = "refs/private";
 
+/// Settings that upkeep relies on: name in lower case, name and value. `gc.writeCommitGraph` is
+/// left on: somebody's `git gc` would otherwise leave a commit-graph of commits that it pruned.
+const OF_UPKEEP: &[(&str, &str, &str)] = &[
+    ("core.commitgraph", "core.commitGraph", "true"),
+    ("core.multipackindex", "core.multiPackIndex", "true"),
+    ("gc.auto", "gc.auto", "0"),
+    ("fetch.writecommitgraph", "fetch.writeCommitGraph", "false"),
+];
+
 /// Settings that would open the archive: name in lower case, and what they would do.
 const OPENING: &[(&str, &str)] = &[
     ("core.hookspath", "it takes the `pre-push` hook out of use"),
@@ -29,17 +38,24 @@ const OPENING: &[(&str, &str)] = &[
 ];
 
 impl Archive {
-    /// Puts hook and settings back where they are missing; gives what was put back.
+    /// Puts hook and settings back where they are missing; gives what was put back. Settings of
+    /// upkeep, which older archives lack, are no guards: nothing is said of them.
     ///
     /// # Errors
     /// A file cannot be written, or Git failed.
     pub fn restore_guards(&self, git: &Git) -> Result<Vec<Fault>, ArchiveError> {
-        let faults = self.guard_faults(git)?;
+        let settings = git.local_settings(self.path())?;
+        for (known, name, value) in OF_UPKEEP {
+            if !settings.iter().any(|(given, _)| given == known) {
+                git.add_local(self.path(), name, value)?;
+            }
+        }
+        let faults = self.faults_of(&settings);
         if faults.is_empty() {
             return Ok(faults);
         }
         write_hook(self.path())?;
-        for (name, value) in git.local_settings(self.path())? {
+        for (name, value) in settings {
             if is_opening(&name, &value) {
                 git.unset_local(self.path(), &name)?;
             }
@@ -57,6 +73,11 @@ impl Archive {
     /// # Errors
     /// Git failed.
     pub fn guard_faults(&self, git: &Git) -> Result<Vec<Fault>, ArchiveError> {
+        Ok(self.faults_of(&git.local_settings(self.path())?))
+    }
+
+    /// What is missing of the hook and of these settings.
+    fn faults_of(&self, settings: &[(String, String)]) -> Vec<Fault> {
         let mut faults = Vec::new();
         let hook = self.path().join("hooks/pre-push");
         if fs::read(&hook).ok().as_deref() != Some(HOOK.as_bytes()) || !is_executable(&hook) {
@@ -64,9 +85,8 @@ impl Archive {
                         the next run puts it back";
             faults.push(Fault::new(hook.display().to_string(), what));
         }
-        let settings = git.local_settings(self.path())?;
         let place = self.path().join("config").display().to_string();
-        for (name, value) in &settings {
+        for (name, value) in settings {
             if let Some((_, why)) =
                 OPENING.iter().find(|(own, _)| own == name && is_opening(name, value))
             {
@@ -80,7 +100,7 @@ impl Archive {
         if !settings.iter().any(|(name, value)| name == "transfer.hiderefs" && value == HIDDEN) {
             faults.push(Fault::new(&place, format!("transfer.hideRefs does not hide {HIDDEN}")));
         }
-        Ok(faults)
+        faults
     }
 
     /// What is wrong between the two histories: a commit that both have.

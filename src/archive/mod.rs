@@ -28,6 +28,7 @@ mod reader;
 mod refs;
 mod templates;
 mod tree;
+mod upkeep;
 mod writer;
 
 pub use audit::{Fault, audit_commit, audit_directory, ref_fault, served_signs};
@@ -46,6 +47,7 @@ pub use page::{PageFormatError, decode_page, encode_page};
 pub use reader::Snapshot;
 pub use refs::{Heads, RefMove};
 pub use templates::{ArchiveFile, DeniedEntry, decode_denied};
+pub use upkeep::{Upkeep, UpkeepLock, UpkeepMeans, WaitForUpkeep};
 pub use writer::{EncodedPage, Encoder, PageIds, Replaced, Writer};
 
 /// A Git object id (SHA-1).

@@ -32,6 +32,7 @@ pub(crate) fn audit(
     if arguments.repair {
         repair(session, &archive, output)?;
     }
+    let _packs = session.hold_packs(&archive, output)?;
     let mut faults = audit_directory(&archive, &session.git)?;
     faults.extend(archive.guard_faults(&session.git)?);
     faults.extend(archive.history_faults()?);
@@ -130,6 +131,7 @@ fn fault(archive: &Archive, what: String) -> Fault {
 fn repair(session: &Session, archive: &Archive, output: &Output) -> Result<(), Failure> {
     let lock = archive.lock(&format!("process {}, repairing", std::process::id()))?;
     archive.remove_temporary_packs(&lock)?;
+    archive.remove_upkeep_left_overs(&lock)?;
     let mark = session.now().to_string().replace(':', "");
     let (mut state, condition) = State::open(&archive.state_file(), &mark)?;
     if let Condition::SetAside(aside) = condition {

@@ -24,7 +24,8 @@ pub(crate) fn backup(
         }
     };
     let copy_state = |copy: &Archive| copy_state(copy).map_err(|error| error.to_string());
-    let bytes = archive.back_up(directory, &copy_state)?;
+    let packs = session.hold_packs(&archive, output)?;
+    let bytes = archive.back_up(directory, &packs, &copy_state)?;
     output.tell(&format!("copied {bytes} bytes to {}", directory.display()));
     Ok(Ending::Done)
 }

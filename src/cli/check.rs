@@ -1,6 +1,7 @@
 //! `pagelog check`
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -105,9 +106,10 @@ fn ask(session: &Session, output: &Output) -> Result<Vec<Probe>, Failure> {
 
 fn text(config: &Config, findings: &Findings) -> String {
     let mut out = format!(
-        "requests are sent as  {}\nthe archive is at     {}\n",
+        "requests are sent as  {}\nthe archive is at     {}\nits upkeep takes      {}\n",
         config.bot.user_agent(),
-        config.archive.path.display()
+        config.archive.path.display(),
+        upkeep(config.run.upkeep)
     );
     if findings.plan.is_empty() {
         out.push_str("there is nothing to read: no [[source]] is configured\n");
@@ -122,6 +124,14 @@ fn text(config: &Config, findings: &Findings) -> String {
         }
     }
     out
+}
+
+/// How long a run does upkeep, in words.
+fn upkeep(longest: Duration) -> String {
+    if longest.is_zero() {
+        return "no time: it is switched off".to_owned();
+    }
+    format!("at most {} after a run", humantime::format_duration(longest))
 }
 
 /// What a run would do with a source, in words.

@@ -1,8 +1,8 @@
 //! What most commands need: configuration, clock, Git, archive, state.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
-use crate::archive::Archive;
+use crate::archive::{Archive, UpkeepLock, WaitForUpkeep};
 use crate::clock::Clock;
 use crate::config::{Config, load};
 use crate::git::{Environment, Git, Interrupt, Network};
@@ -13,6 +13,10 @@ use crate::state::{Schedule, State};
 
 use super::Failure;
 use super::options::Options;
+use super::output::Output;
+
+/// How much longer than its budget an upkeep is awaited.
+const MORE_TIME: Duration = Duration::from_mins(1);
 
 /// One call of the program.
 pub(crate) struct Session {
@@ -58,6 +62,13 @@ impl Session {
     /// The archive, which must be there.
     pub fn archive(&self) -> Result<Archive, Failure> {
         Ok(Archive::open(&self.config.archive.path)?)
+    }
+
+    /// Keeps the packs of the archive as they are; waits for an upkeep that a run does.
+    pub fn hold_packs(&self, archive: &Archive, output: &Output) -> Result<UpkeepLock, Failure> {
+        let tell = || output.tell("a run does the archive's upkeep; waiting for its end");
+        let longest = self.config.run.upkeep.saturating_add(MORE_TIME);
+        Ok(archive.hold_packs(&WaitForUpkeep { longest, tell: &tell })?)
     }
 
     /// The archive and what the state knows of it.

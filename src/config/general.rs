@@ -115,8 +115,12 @@ pub(super) fn archive(table: Option<Table<'_>>, dir: &Path) -> ArchiveConfig {
 }
 
 pub(super) fn run(table: Option<Table<'_>>) -> RunConfig {
-    let mut config =
-        RunConfig { budget: HOUR * 12, gone_after: HOUR * 24, checkpoint: Duration::from_mins(5) };
+    let mut config = RunConfig {
+        budget: HOUR * 12,
+        gone_after: HOUR * 24,
+        checkpoint: Duration::from_mins(5),
+        upkeep: Duration::from_mins(5),
+    };
     let Some(mut table) = table else { return config };
     let none = Complaint::new(
         "`budget`: a run without time reads nothing",
@@ -129,6 +133,7 @@ pub(super) fn run(table: Option<Table<'_>>) -> RunConfig {
     );
     config.checkpoint = some_time(&mut table, "checkpoint", always).unwrap_or(config.checkpoint);
     config.gone_after = table.duration("gone_after").map_or(config.gone_after, |time| time.value);
+    config.upkeep = table.duration("upkeep").map_or(config.upkeep, |time| time.value);
     table.finish(|_| None);
     config
 }

@@ -81,6 +81,9 @@ pub struct RunConfig {
     /// Time after which what was read of sites so far is brought to disk; more than zero, 5
     /// minutes where not given.
     pub checkpoint: Duration,
+    /// Longest time that a run spends on the archive's upkeep after its commit; none where
+    /// zero, 5 minutes where not given.
+    pub upkeep: Duration,
 }
 
 /// How connections are made. The Debug form masks the password of the proxy.

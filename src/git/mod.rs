@@ -10,9 +10,11 @@
 
 mod child;
 mod client;
+mod roll_up;
 mod transport;
 mod upkeep;
 
 pub use child::Interrupt;
 pub use client::{Environment, Git, GitError, MINIMUM_VERSION, Network};
+pub use roll_up::Workshop;
 pub use transport::{Fetch, FetchError};

@@ -19,6 +19,7 @@ mod probe;
 mod recover;
 mod report;
 mod site;
+mod upkeep;
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -188,6 +189,9 @@ pub fn run(context: &Context<'_>, request: &Request) -> Result<Option<Report>, R
     let result = read_sources(&mut pass, &due, (&mut guard, &beginning), request);
     let report = end(pass, result, request.effect)?;
     Spool::remove(&archive.spool_file());
+    if request.effect == Effect::Commit {
+        upkeep::keep_up(context, &archive, &lock);
+    }
     Ok(Some(report))
 }
 

@@ -24,6 +24,10 @@ pub(super) struct Scene<'a> {
 pub(super) fn recover(scene: &Scene<'_>, state: &mut State) -> Result<(), RunError> {
     let archive = scene.archive;
     archive.remove_temporary_packs(scene.lock)?;
+    if let Err(error) = archive.remove_upkeep_left_overs(scene.lock) {
+        // A call of Git that outlived its run may still be writing there.
+        tracing::warn!(%error, "what an upkeep left could not be removed");
+    }
     if let Some(intent) = state.unfinished_intent()? {
         finish_intent(scene, state, &intent)?;
     }

@@ -115,7 +115,7 @@ fn a_commit_that_cannot_be_noted_is_a_commit() {
 struct NoDisk;
 
 /// A small file system in memory, unmounted with this value.
-struct Disk(PathBuf);
+pub(super) struct Disk(PathBuf);
 
 impl Disk {
     fn mount(at: &Path) -> Option<Self> {
@@ -253,7 +253,7 @@ fn bounded(mut run: Command, what: &str) -> Outcome {
 }
 
 /// Puts the archive on a disk of its own with so many bytes of room left.
-fn filled(world: &World, room: u64) -> Option<(Disk, PathBuf)> {
+pub(super) fn filled(world: &World, room: u64) -> Option<(Disk, PathBuf)> {
     let (archive, aside) = (world.archive(), world.path().join("aside"));
     let existed = archive.exists();
     if existed {

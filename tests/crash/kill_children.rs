@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use super::scene::{Refs, Scene};
-use super::stand_in;
+use crate::support::stand_in;
 use crate::support::tracer::usable;
 use crate::support::{Outcome, World};
 
@@ -68,7 +68,7 @@ fn each_step(which: &str, scene: impl FnOnce(usize) -> Scene) {
 }
 
 /// The steps at which one of the processes of a trace can be killed.
-fn steps(trace: &str) -> Vec<(&'static str, usize)> {
+pub(super) fn steps(trace: &str) -> Vec<(&'static str, usize)> {
     let mut most: BTreeMap<(&str, &'static str), usize> = BTreeMap::new();
     for line in trace.lines() {
         let Some((process, call)) = line.split_once(' ') else { continue };

@@ -13,6 +13,6 @@ mod locks;
 mod moved_refs;
 mod orphans;
 mod scene;
-mod stand_in;
 mod state_loss;
 mod unreadable;
+mod upkeep;

@@ -7,8 +7,8 @@ use std::thread;
 use std::time::Duration;
 
 use super::scene::Scene;
-use super::stand_in;
 use crate::support::World;
+use crate::support::stand_in;
 
 /// The first fetch takes its time; beginnings and ends are written down.
 const SLOW: &str = r#"

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use crate::support::World;
+use super::World;
 
 /// A run whose `git` is that shell script, in which `@FOLDER@` is the world's folder and
 /// `git` the real one.

@@ -1,0 +1,5 @@
+//! Upkeep as its users meet it: few packs, whatever was run, and nobody is disturbed.
+
+mod others;
+mod readers;
+mod runs;
