@@ -32,7 +32,7 @@ pub(in crate::archive) struct Limits {
 impl Limits {
     /// Those of every archive.
     pub const STANDARD: Self =
-        Self { sealed: 256 << 20, packs: 8, worthwhile: 8 << 20, most: 512 << 20 };
+        Self { sealed: 256 << 20, packs: 8, worthwhile: 2 << 20, most: 512 << 20 };
 
     /// The same, where rolling up so many bytes took too long. Any two packs that are not
     /// sealed can be rolled up together.
