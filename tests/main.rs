@@ -8,6 +8,7 @@
 )]
 
 mod architecture;
+mod audit;
 mod cli;
 mod crash;
 mod docs;

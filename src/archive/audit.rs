@@ -1,168 +1,178 @@
 //! Checking an archive against its own format.
+//!
+//! Owns what a fault is and the order in which things are looked at. Guarantees: nothing is
+//! changed; what cannot be read is a fault like others and ends nothing; time follows the
+//! number of distinct objects, since no tree is looked at twice in the same place; memory is
+//! bounded but for the ids of trees and of private pages; the same archive gives the same
+//! list, whatever the number of threads.
 
-use std::collections::HashSet;
-use std::fs;
-use std::path::Path;
+mod accepted;
+mod batches;
+mod commits;
+mod content;
+mod directory;
+mod faults;
+mod listing;
+mod pairs;
+mod resemble;
+mod root;
+mod separation;
+mod served;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use faults::Notes;
+pub use faults::{Fault, FaultKind, Faults};
+pub use listing::{each_page_file, page_sources};
+
+pub(super) use directory::own_left_overs;
 
 use super::directory::Archive;
 use super::error::ArchiveError;
-use super::layout::{ARCHIVE_TOML, PageEntry, ROOT_FILES};
-use super::leak::LeakGuard;
-use super::links::{decode_links, encode_links};
-use super::page::{decode_page, encode_page};
-use super::reader::Snapshot;
-use super::{ObjectId, refs};
+use super::refs::{self, Heads};
+use super::{ObjectId, PRIVATE_REF, PUBLIC_REF};
 use crate::git::Git;
-use crate::model::{Page, Repository, TreePath, Visibility};
+use crate::model::{SourceId, Visibility};
+use commits::Line;
 
-/// Something that is not as it should be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// Where: a path, a ref or a file.
-    pub place: String,
-    /// What is wrong, and what to do where something can be done.
-    pub what: String,
+/// Who is told how a check goes; from several threads.
+pub trait Watch: Sync {
+    /// A part begins.
+    fn stage(&self, what: &str);
+    /// So many of its things were looked at.
+    fn count(&self, done: u64);
 }
 
-impl Fault {
-    pub(crate) fn new(place: impl Into<String>, what: impl Into<String>) -> Self {
-        Self { place: place.into(), what: what.into() }
-    }
+/// A check of an archive under way.
+pub struct Audit<'a> {
+    archive: &'a Archive,
+    watch: &'a dyn Watch,
+    heads: Heads,
+    /// Sources that are private now.
+    private: BTreeSet<SourceId>,
+    faults: Mutex<Faults>,
+    notes: Mutex<Notes>,
 }
 
-/// Checks the directory: Git's own check, left-over files, signs of being served.
-///
-/// # Errors
-/// Git could not be run.
-pub fn audit_directory(archive: &Archive, git: &Git) -> Result<Vec<Fault>, ArchiveError> {
-    let said = git.fsck(archive.path())?;
-    let mut faults: Vec<Fault> =
-        said.into_iter().map(|line| Fault::new("git fsck", line)).collect();
-    // While a run works, temporary packs are its own.
-    let idle = archive.lock(&format!("process {}, looking", std::process::id())).is_ok();
-    let mut left_over = if idle { archive.temporary_packs() } else { Vec::new() };
-    left_over.extend(archive.upkeep_left_over().filter(|_| idle));
-    faults.extend(left_over.iter().map(|path| {
-        Fault::new(
-            path.display().to_string(),
-            "left by a run that was killed; the next run removes it",
-        )
-    }));
-    let alternates = archive.path().join("objects/info/alternates");
-    if alternates.exists() {
-        let what = "the archive borrows objects from elsewhere; it must hold all of its own";
-        faults.push(Fault::new(alternates.display().to_string(), what));
+impl<'a> Audit<'a> {
+    /// Begins a check. Private are the given sources; `configured` are all that the
+    /// configuration has: one that is not there is private where it has private pages.
+    ///
+    /// # Errors
+    /// The refs cannot be read.
+    pub fn new(
+        archive: &'a Archive,
+        (private, configured): (BTreeSet<SourceId>, &BTreeSet<SourceId>),
+        watch: &'a dyn Watch,
+    ) -> Result<Self, ArchiveError> {
+        let heads = archive.heads()?;
+        let mut all = private;
+        let stored = page_sources(archive, heads.private).unwrap_or_default();
+        all.extend(stored.into_iter().filter(|id| !configured.contains(id)));
+        Ok(Self {
+            archive,
+            watch,
+            heads,
+            private: all,
+            faults: Mutex::default(),
+            notes: Mutex::default(),
+        })
     }
-    faults.extend(served_signs(archive.path()));
-    Ok(faults)
-}
 
-/// Signs that the archive's directory is served by Git, which would hand out private pages.
-#[must_use]
-pub fn served_signs(path: &Path) -> Vec<Fault> {
-    const WHAT: &str =
-        "the archive looks served; Git hands out any object by its id. Serve a mirror instead";
-    let mut faults = Vec::new();
-    if path.join("git-daemon-export-ok").exists() {
-        let place = path.join("git-daemon-export-ok").display().to_string();
-        faults.push(Fault::new(place, format!("{WHAT}, and remove this file")));
+    /// Checks everything that is the archive's own: its directory, its settings, every object,
+    /// commit and tree, and every file of both tips.
+    ///
+    /// # Errors
+    /// Git could not be run.
+    pub fn check(&self, git: &Git) -> Result<(), ArchiveError> {
+        self.watch.stage("looking at objects");
+        thread::scope(|scope| {
+            // Git checks objects on one core, and what they say is checked on another.
+            let objects = scope.spawn(|| self.check_objects(git));
+            self.check_directory(git)?;
+            self.check_contents(&self.archive.accepted(git)?)?;
+            objects.join().unwrap_or(Ok(()))
+        })
     }
-    let full = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    if ["/srv/www", "/srv/git", "/srv/http", "/var/www", "/usr/share/nginx"]
-        .iter()
-        .any(|root| full.starts_with(root))
-    {
-        faults.push(Fault::new(
-            full.display().to_string(),
-            format!("{WHAT}: it stands where servers look"),
-        ));
+
+    /// Adds a fault.
+    pub fn add(&self, fault: Fault) {
+        self.faults.lock().unwrap_or_else(PoisonError::into_inner).add(fault);
     }
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let open = fs::metadata(path).is_ok_and(|data| data.permissions().mode() & 0o005 != 0);
-        if open {
-            let what = "every user of this machine can read private pages; `chmod o-rwx` closes it";
-            faults.push(Fault::new(full.display().to_string(), what));
+
+    /// What was found: faults, and notes on what is no fault by itself.
+    #[must_use]
+    pub fn end(self) -> (Faults, Vec<String>) {
+        let faults = self.faults.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let notes = self.notes.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (faults, notes.told())
+    }
+
+    fn note(&self, text: String) {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).add(text);
+    }
+
+    /// Makes a fault of an error, so that the rest is looked at too.
+    fn add_unreadable(&self, place: &str, error: &ArchiveError) {
+        self.add(Fault::new(FaultKind::Object, place, error.to_string()));
+    }
+
+    fn check_objects(&self, git: &Git) -> Result<(), ArchiveError> {
+        for line in git.fsck(self.archive.path())? {
+            self.add(Fault::new(FaultKind::Object, "git fsck", line));
         }
+        Ok(())
     }
-    faults
-}
 
-/// Checks every file of one ref's tip against the format, and of the public ref that
-/// nothing private is in it.
-///
-/// # Errors
-/// A tree or blob cannot be read.
-pub fn audit_commit(
-    archive: &Archive,
-    (visibility, commit): (Visibility, ObjectId),
-    guard: &LeakGuard,
-) -> Result<Vec<Fault>, ArchiveError> {
-    let snapshot = Snapshot::open(archive, Some(commit))?;
-    let files = snapshot.files("")?;
-    let mut faults = Vec::new();
-    let (mut pages, mut links) = (HashSet::new(), HashSet::new());
-    if !files.iter().any(|(path, _)| path == ARCHIVE_TOML) {
-        faults.push(Fault::new(ARCHIVE_TOML, "missing"));
-    }
-    for (path, id) in files {
-        let bytes = snapshot.read(id)?;
-        if visibility == Visibility::Public {
-            faults.extend(
-                guard.check_public_file(&path, &bytes).err().map(|what| Fault::new(&path, what)),
-            );
+    fn check_directory(&self, git: &Git) -> Result<(), ArchiveError> {
+        let idle = self.archive.locked_by()?.is_none();
+        let faults = directory::check(self.archive, idle).into_iter();
+        let faults = faults.chain(self.archive.guard_faults(git)?);
+        for fault in faults.chain(self.archive.served_signs()) {
+            self.add(fault);
         }
-        if let Some(entry) = PageEntry::from_page_path(&path) {
-            faults.extend(page_fault(archive, &entry, &bytes).map(|what| Fault::new(&path, what)));
-            pages.insert(entry);
-        } else if let Some(entry) = PageEntry::from_links_path(&path) {
-            let canonical = decode_links(&bytes).is_some_and(|links| encode_links(&links) == bytes);
-            if !canonical {
-                faults.push(Fault::new(&path, "not a links file of the format"));
-            }
-            links.insert(entry);
-        } else if !ROOT_FILES.contains(&path.as_str()) && !path.starts_with("moved/") {
-            faults.push(Fault::new(&path, "no file of the format has this path"));
-        }
+        Ok(())
     }
-    let lonely =
-        |entry: &&PageEntry| visibility == Visibility::Private || !guard.is_private(&entry.source);
-    faults.extend(
-        pages.difference(&links).map(|e| Fault::new(e.page_path(), "its links file is missing")),
-    );
-    let orphans = links.difference(&pages).filter(lonely);
-    faults.extend(orphans.map(|e| Fault::new(e.links_path(), "its page is missing")));
-    faults.sort_by(|a, b| a.place.cmp(&b.place));
-    Ok(faults)
+
+    fn check_contents(&self, accepted: &Heads) -> Result<(), ArchiveError> {
+        let line = |visibility| commits::line(self, visibility, accepted.of(visibility));
+        let lines = [line(Visibility::Public), line(Visibility::Private)];
+        commits::check_together(self, &lines);
+        commits::check_other_refs(self, &lines);
+        separation::check(self, &lines);
+        content::check(self, &known_sources(self, &lines))?;
+        resemble::check(self)
+    }
 }
 
-/// What is wrong with a page's file.
-fn page_fault(archive: &Archive, entry: &PageEntry, bytes: &[u8]) -> Option<String> {
-    let page = match decode_page(bytes) {
-        Ok(page) => page,
-        Err(error) => return Some(error.to_string()),
-    };
-    if encode_page(&page) != bytes {
-        return Some("not written as the format says".to_owned());
+/// Every source that the archive's commits ever spoke of.
+fn known_sources(audit: &Audit<'_>, lines: &[Line; 2]) -> BTreeSet<SourceId> {
+    let mut known = audit.private.clone();
+    for line in lines {
+        known.extend(line.sources.iter().cloned());
     }
-    if page.source != entry.source {
-        return Some(format!("its front matter names the source {}", page.source));
+    for tip in [audit.heads.public, audit.heads.private] {
+        known.extend(page_sources(audit.archive, tip).unwrap_or_default());
     }
-    let expected = expected_path(archive, &page)?;
-    (expected != entry.path).then(|| format!("it belongs at {expected}"))
+    known
 }
 
-/// The path that a page must have; `None` where its file name cannot be told.
-fn expected_path(archive: &Archive, page: &Page) -> Option<TreePath> {
-    let Some(git) = &page.git else { return Some(TreePath::of_url(&page.url, archive.case())) };
-    let repository = Repository::parse(&git.repository).ok()?;
-    let told = !git.file.contains('\u{fffd}');
-    told.then(|| TreePath::of_file(&repository, git.file.as_bytes(), archive.case()))
+/// The name of a ref.
+fn ref_name(visibility: Visibility) -> &'static str {
+    match visibility {
+        Visibility::Public => PUBLIC_REF,
+        Visibility::Private => PRIVATE_REF,
+    }
 }
 
 /// Compares where a ref is with where it should be.
 #[must_use]
 pub fn ref_fault(name: &str, expected: Option<ObjectId>, found: Option<ObjectId>) -> Option<Fault> {
-    (expected != found).then(|| Fault::new(name, refs::moved(name, expected, found).to_string()))
+    (expected != found)
+        .then(|| Fault::new(FaultKind::Ref, name, refs::moved(name, expected, found).to_string()))
 }
+
+/// Names of a tree and what stands there.
+type Entries = BTreeMap<Vec<u8>, (listing::Node, ObjectId)>;

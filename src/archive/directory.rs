@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use gix::odb::pack::cache::lru::MemoryCappedHashmap;
 
+use super::audit::own_left_overs;
 use super::error::ArchiveError;
 use super::fold::is_whole;
 use super::guards::write_hook;
@@ -157,26 +158,36 @@ impl Archive {
     /// # Errors
     /// A file cannot be removed.
     pub fn remove_temporary_packs(&self, _lock: &RunLock) -> Result<(), ArchiveError> {
-        for path in self.temporary_packs() {
-            fs::remove_file(&path).map_err(ArchiveError::io("remove", &path))?;
-        }
+        self.left_overs().iter().try_for_each(|path| remove_if_there(path))
+    }
+
+    /// Files that killed processes of ours left, or one that works now has: temporary ones,
+    /// and packs of ours that have no index.
+    #[must_use]
+    pub fn left_overs(&self) -> Vec<PathBuf> {
+        let mut found = self.temporary_packs();
         for keep in self.keep_files() {
             if !keep.with_extension("idx").exists() {
-                remove_if_there(&keep.with_extension("pack"))?;
-                remove_if_there(&keep)?;
+                found
+                    .extend([keep.with_extension("pack"), keep].into_iter().filter(|p| p.exists()));
             }
         }
-        Ok(())
+        found.extend(own_left_overs(&self.path));
+        found.extend(self.upkeep_left_over());
+        found
+    }
+
+    /// Whether a file among the objects is a temporary one of ours.
+    pub(super) fn is_own_temporary(path: &Path) -> bool {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with(TEMPORARY_PREFIX)
     }
 
     /// Temporary packs of runs that were killed, or of one that works now.
     #[must_use]
     pub fn temporary_packs(&self) -> Vec<PathBuf> {
         let Ok(entries) = fs::read_dir(self.pack_folder()) else { return Vec::new() };
-        let ours = |entry: &fs::DirEntry| {
-            entry.file_name().to_string_lossy().starts_with(TEMPORARY_PREFIX)
-        };
-        entries.flatten().filter(ours).map(|entry| entry.path()).collect()
+        entries.flatten().map(|entry| entry.path()).filter(|p| Self::is_own_temporary(p)).collect()
     }
 
     /// Lets upkeep have the packs that runs of ours kept until their refs had moved.

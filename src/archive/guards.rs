@@ -6,7 +6,8 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
-use super::audit::Fault;
+use super::ObjectId;
+use super::audit::{Fault, FaultKind};
 use super::directory::{Archive, make_executable};
 use super::error::ArchiveError;
 use super::layout::{PRIVATE_REF, PUBLIC_REF};
@@ -35,6 +36,11 @@ const OPENING: &[(&str, &str)] = &[
     ("uploadpack.allowanysha1inwant", "it lets anybody fetch private commits by their id"),
     ("uploadpack.allowreachablesha1inwant", "it lets anybody fetch commits by their id"),
     ("uploadpack.allowtipsha1inwant", "it lets anybody fetch hidden tips by their id"),
+    ("uploadarchive.allowunreachable", "it lets anybody fetch any tree as a tar file"),
+    ("http.receivepack", "it lets whoever reaches the directory by HTTP push to it"),
+    ("daemon.receivepack", "it lets whoever reaches the directory push to it"),
+    ("daemon.uploadpack", "it serves the directory by `git daemon`"),
+    ("daemon.uploadarch", "it serves the directory by `git daemon`, as tar files"),
 ];
 
 impl Archive {
@@ -83,22 +89,23 @@ impl Archive {
         if fs::read(&hook).ok().as_deref() != Some(HOOK.as_bytes()) || !is_executable(&hook) {
             let what = "missing, changed or not executable: it refuses to push private commits; \
                         the next run puts it back";
-            faults.push(Fault::new(hook.display().to_string(), what));
+            faults.push(Fault::new(FaultKind::Guard, hook.display().to_string(), what));
         }
         let place = self.path().join("config").display().to_string();
         for (name, value) in settings {
             if let Some((_, why)) =
                 OPENING.iter().find(|(own, _)| own == name && is_opening(name, value))
             {
-                faults.push(Fault::new(&place, format!("{name} is {value}: {why}")));
+                let what = format!("{name} is {value}: {why}");
+                faults.push(Fault::new(FaultKind::Guard, &place, what));
             }
-            if name.starts_with("remote.") && name.ends_with(".mirror") && value == "true" {
-                let what = format!("{name} is true: a push to it would take private commits along");
-                faults.push(Fault::new(&place, what));
+            if let Some(what) = other_opening(name, value) {
+                faults.push(Fault::new(FaultKind::Guard, &place, what));
             }
         }
         if !settings.iter().any(|(name, value)| name == "transfer.hiderefs" && value == HIDDEN) {
-            faults.push(Fault::new(&place, format!("transfer.hideRefs does not hide {HIDDEN}")));
+            let what = format!("transfer.hideRefs does not hide {HIDDEN}");
+            faults.push(Fault::new(FaultKind::Guard, &place, what));
         }
         faults
     }
@@ -114,15 +121,19 @@ impl Archive {
         let known: HashSet<_> = private.iter().map(|run| run.commit).collect();
         let mut faults = Vec::new();
         if let Some(shared) = public.iter().find(|run| known.contains(&run.commit)) {
-            let what = format!(
-                "it holds the commit {} of {PRIVATE_REF}: private pages would be published. Put \
-                 the ref back to the last commit that was its own",
-                shared.commit
-            );
-            faults.push(Fault::new(PUBLIC_REF, what));
+            faults.push(shared_commit(shared.commit));
         }
         Ok(faults)
     }
+}
+
+/// The fault of a commit that both refs have.
+pub(super) fn shared_commit(commit: ObjectId) -> Fault {
+    let what = format!(
+        "it holds the commit {commit} of {PRIVATE_REF}: private pages would be published. Put the \
+         ref back to the last commit that was its own"
+    );
+    Fault::new(FaultKind::Leak, PUBLIC_REF, what)
 }
 
 /// Writes the hook of the archive in a directory.
@@ -132,6 +143,29 @@ pub(super) fn write_hook(archive: &Path) -> Result<(), ArchiveError> {
     let hook = folder.join("pre-push");
     write_flushed(&hook, HOOK.as_bytes())?;
     make_executable(&hook)
+}
+
+/// What is wrong with a setting that is not put right by itself: somebody wanted it.
+fn other_opening(name: &str, value: &str) -> Option<String> {
+    let removed = format!("`git config --unset-all {name}` in the archive removes it");
+    let (first, last) = (name.split('.').next()?, name.rsplit('.').next()?);
+    let shows =
+        last == "hiderefs" && value.trim_start_matches(['^', '!']).starts_with("refs/private");
+    match (first, last) {
+        ("remote", "mirror") if value == "true" => Some(format!(
+            "{name} is true: a push to it would take private commits along; {removed}"
+        )),
+        ("remote", "push") if value.contains("refs/private") || value.contains("refs/*") => {
+            Some(format!("{name} is {value}: a push would take private commits along; {removed}"))
+        }
+        ("include" | "includeif", _) => Some(format!(
+            "{name} is {value}: settings of another file are not looked at; {removed}"
+        )),
+        _ if shows && value.starts_with(['!']) => {
+            Some(format!("{name} is {value}: it shows private refs to whoever fetches; {removed}"))
+        }
+        _ => None,
+    }
 }
 
 /// Whether a setting opens the archive.

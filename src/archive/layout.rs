@@ -19,10 +19,11 @@ pub(super) const ARCHIVE_TOML: &str = "archive.toml";
 pub(super) const GITATTRIBUTES: &str = ".gitattributes";
 pub(super) const DENIED: &str = "denied.tsv";
 pub(super) const TAKEDOWNS: &str = "TAKEDOWNS.md";
+pub(super) const READ_ONCE: &str = "read-once.tsv";
 
 /// Files at the root of a tree; everything else stands in one of [`DIRECTORIES`].
 pub(super) const ROOT_FILES: &[&str] =
-    &[README, ARCHIVE_TOML, GITATTRIBUTES, DENIED, TAKEDOWNS, "read-once.tsv"];
+    &[README, ARCHIVE_TOML, GITATTRIBUTES, DENIED, TAKEDOWNS, READ_ONCE];
 
 /// Directories at the root of a tree.
 pub(super) const DIRECTORIES: &[&str] = &["pages", "links", "moved"];

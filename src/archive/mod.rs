@@ -31,7 +31,7 @@ mod tree;
 mod upkeep;
 mod writer;
 
-pub use audit::{Fault, audit_commit, audit_directory, ref_fault, served_signs};
+pub use audit::{Audit, Fault, FaultKind, Faults, Watch, each_page_file, page_sources, ref_fault};
 pub use changes::{Change, ChangeKind, changes_between, pages_changed};
 pub use commit::NewCommit;
 pub use directory::Archive;

@@ -22,12 +22,16 @@ impl ArchiveFile {
         vec![
             file(README, readme(bot, sources, visibility)),
             file(ARCHIVE_TOML, archive_toml(case)),
-            file(GITATTRIBUTES, "*.md diff=markdown text eol=lf\n*.tsv text eol=lf\n".to_owned()),
+            file(GITATTRIBUTES, ATTRIBUTES.to_owned()),
         ]
     }
 }
 
-fn archive_toml(case: CaseRule) -> String {
+/// How Git shows the files.
+pub(super) const ATTRIBUTES: &str = "*.md diff=markdown text eol=lf\n*.tsv text eol=lf\n";
+
+/// The versions of the layout.
+pub(super) fn archive_toml(case: CaseRule) -> String {
     let portable = case == CaseRule::Portable;
     format!("format = {FORMAT_VERSION}\npaths = {PATHS_VERSION}\nportable_case = {portable}\n")
 }

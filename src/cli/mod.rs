@@ -18,6 +18,7 @@ mod history;
 mod init;
 mod links;
 mod manners;
+mod meter;
 mod options;
 mod output;
 mod probe;

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::ReportError;
 use super::basis::Basis;
 use super::site::left_alone;
-use crate::archive::{Archive, served_signs};
+use crate::archive::Archive;
 use crate::model::{OutcomeKind, Source, SourceKind, Timestamp, Visibility};
 use crate::state::State;
 
@@ -129,7 +129,8 @@ impl Status {
             objects_size: size_of(&objects),
             largest_pack: largest_in(&objects.join("pack")),
             own_size: size_of(&archive.path().join("pagelog")),
-            warnings: served_signs(archive.path())
+            warnings: archive
+                .served_signs()
                 .iter()
                 .map(|f| format!("{}: {}", f.place, f.what))
                 .collect(),

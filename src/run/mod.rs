@@ -9,6 +9,7 @@
 //! transaction, flushed → state. Killed at any point, the next run finishes or forgets
 //! what was begun, and never leaves one ref moved without the other.
 
+mod agree;
 mod commit;
 mod convert;
 mod door;
@@ -17,6 +18,7 @@ mod maintain;
 mod pass;
 mod probe;
 mod recover;
+mod repair;
 mod report;
 mod site;
 mod upkeep;
@@ -24,9 +26,10 @@ mod upkeep;
 use std::collections::HashSet;
 use std::time::Duration;
 
+pub use agree::state_faults;
 pub use pass::{HostProgress, Progress};
 pub use probe::{Again, Finding, ListingProbe, PageProbe, Probe, RobotsProbe, SiteProbe, probe};
-pub use recover::{accept_refs, state_faults};
+pub use repair::repair;
 pub use report::{Report, SourceReport};
 pub use site::conversion_rules;
 

@@ -7,8 +7,8 @@ use super::commit::move_refs;
 use super::pass::tips;
 use super::{Context, RunError};
 use crate::archive::{
-    Archive, ArchiveError, ArchivedRun, Fault, Heads, ObjectId, PRIVATE_REF, PUBLIC_REF, PageEntry,
-    RefMove, RunLock, Snapshot, decode_denied, decode_page, pages_changed, ref_fault, sketch,
+    Archive, ArchiveError, ArchivedRun, Heads, ObjectId, PRIVATE_REF, PUBLIC_REF, PageEntry,
+    RefMove, RunLock, Snapshot, decode_denied, decode_page, pages_changed, sketch,
 };
 use crate::model::{RunId, RunKind, SourceId, Tips, Visibility};
 use crate::state::{CommitRecord, PageRow, RunRow, State, UpstreamRow};
@@ -135,7 +135,7 @@ fn refuse_moved_ref(
     Err(moved.into())
 }
 
-fn heads(tips: &Tips) -> Result<Heads, RunError> {
+pub(super) fn heads(tips: &Tips) -> Result<Heads, RunError> {
     let id = |hex: &Option<String>| {
         let parsed = hex.as_ref().map(|hex| ObjectId::from_hex(hex.as_bytes())).transpose();
         parsed.map_err(|error| ArchiveError::Format {
@@ -218,7 +218,8 @@ fn differences(
     Ok((pages, removed))
 }
 
-fn page_row(
+/// What the state keeps of a page.
+pub(super) fn page_row(
     snapshot: &Snapshot,
     (visibility, entry): (Visibility, PageEntry),
     blob: ObjectId,
@@ -267,19 +268,4 @@ fn last_upstreams(archive: &Archive, state: &State) -> Result<Vec<UpstreamRow>, 
     let mut rows: Vec<UpstreamRow> = rows.into_values().collect();
     rows.sort_by(|a, b| (&a.source, &a.repository).cmp(&(&b.source, &b.repository)));
     Ok(rows)
-}
-
-/// Faults between the refs and the state, for `audit`.
-///
-/// # Errors
-/// The state or the refs cannot be read.
-pub fn state_faults(archive: &Archive, state: &State) -> Result<Vec<Fault>, RunError> {
-    let (known, found) = (heads(&state.tips()?)?, archive.heads()?);
-    if known == Heads::default() && found != known {
-        let what = "the state knows of no run; the next run makes it anew from the archive";
-        return Ok(vec![Fault::new(archive.state_file().display().to_string(), what)]);
-    }
-    let public = ref_fault(PUBLIC_REF, known.public, found.public);
-    let private = ref_fault(PRIVATE_REF, known.private, found.private);
-    Ok(public.into_iter().chain(private).collect())
 }

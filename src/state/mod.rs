@@ -9,6 +9,7 @@
 //! Beside it stands the [`Schedule`]: when each host may be asked again, shared by every
 //! process on one archive, and the conduct that was measured.
 
+mod check;
 mod crawl;
 mod drafts;
 mod ledger;
@@ -26,6 +27,7 @@ mod visits;
 
 use std::path::PathBuf;
 
+pub use check::{file_faults, set_file_aside};
 pub use crawl::{Crawl, Place};
 pub use drafts::{Draft, DraftFiles, DraftedPage, TreeChange};
 pub use ledger::{Interval, LedgerEntry};

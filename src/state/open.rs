@@ -11,7 +11,7 @@ use super::soundness::Soundness;
 use super::{StateError, schema};
 
 /// How long a command waits for another one that writes.
-const BUSY: Duration = Duration::from_secs(30);
+pub(super) const BUSY: Duration = Duration::from_secs(30);
 
 /// In what condition the state was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -274,7 +274,7 @@ fn is_damage(error: &StateError) -> bool {
 }
 
 /// Renames the file and its companions out of the way; gives the new name.
-fn set_aside(path: &Path, mark: &str) -> Result<PathBuf, StateError> {
+pub(super) fn set_aside(path: &Path, mark: &str) -> Result<PathBuf, StateError> {
     let failed = |error| StateError::SetAside { path: path.to_owned(), error };
     let mut aside = path.with_extension(format!("damaged-{mark}"));
     for n in 2.. {
