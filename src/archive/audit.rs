@@ -28,6 +28,7 @@ pub use faults::{Fault, FaultKind, Faults};
 pub use listing::{each_page_file, page_sources};
 
 pub(super) use directory::own_left_overs;
+pub(super) use listing::{Listed, Node, list};
 
 use super::directory::Archive;
 use super::error::ArchiveError;
@@ -175,4 +176,4 @@ pub fn ref_fault(name: &str, expected: Option<ObjectId>, found: Option<ObjectId>
 }
 
 /// Names of a tree and what stands there.
-type Entries = BTreeMap<Vec<u8>, (listing::Node, ObjectId)>;
+type Entries = BTreeMap<Vec<u8>, (Node, ObjectId)>;

@@ -26,6 +26,7 @@ mod pack;
 mod page;
 mod reader;
 mod refs;
+mod sizes;
 mod templates;
 mod tree;
 mod upkeep;
@@ -46,6 +47,7 @@ pub use moved::{Moved, decode_moved, encode_moved, encode_moved_urls, moved_path
 pub use page::{PageFormatError, decode_page, encode_page};
 pub use reader::Snapshot;
 pub use refs::{Heads, RefMove};
+pub use sizes::{Growth, Largest, Sizes};
 pub use templates::{ArchiveFile, DeniedEntry, decode_denied};
 pub use upkeep::{Upkeep, UpkeepLock, UpkeepMeans, WaitForUpkeep};
 pub use writer::{EncodedPage, Encoder, PageIds, Replaced, Writer};

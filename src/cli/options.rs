@@ -244,7 +244,8 @@ pub(crate) struct MannersArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct AuditArguments {
-    /// Repair what can be made anew: the state, left-over files; accept refs as they are
+    /// Repair what can be made anew (state, hook and settings, left-over files) and tell of it;
+    /// accept refs as they are
     #[arg(long)]
     pub repair: bool,
     /// Print JSON

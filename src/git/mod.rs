@@ -11,6 +11,7 @@
 mod child;
 mod client;
 mod roll_up;
+mod measure;
 mod transport;
 mod upkeep;
 

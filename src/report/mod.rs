@@ -4,6 +4,7 @@ mod basis;
 mod changes;
 mod explain;
 mod history;
+mod limits;
 mod lookup;
 mod manners;
 mod site;
@@ -16,7 +17,7 @@ pub use history::{VersionLine, find_versions};
 pub use lookup::{Found, LookupError, find_pages, paths_of};
 pub use manners::{HostManners, Manners, RobotsFile};
 pub use site::{RobotsLine, SiteLine, VisitLine};
-pub use status::{OpenRun, SiteStatus, SourceStatus, Status};
+pub use status::{LargestStatus, OpenRun, SiteStatus, SizesStatus, SourceStatus, Status};
 
 use crate::archive::ArchiveError;
 use crate::state::StateError;

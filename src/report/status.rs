@@ -8,8 +8,9 @@ use serde::Serialize;
 
 use super::ReportError;
 use super::basis::Basis;
+use super::limits::{self, bytes};
 use super::site::left_alone;
-use crate::archive::Archive;
+use crate::archive::{Archive, Largest, Sizes};
 use crate::model::{OutcomeKind, Source, SourceKind, Timestamp, Visibility};
 use crate::state::State;
 
@@ -83,6 +84,8 @@ pub struct Status {
     pub largest_pack: u64,
     /// Bytes of the state and the caches.
     pub own_size: u64,
+    /// What matters to hosts of mirrors.
+    pub sizes: SizesStatus,
     /// What needs attention.
     pub warnings: Vec<String>,
     /// A run over sites that did not come to its commit.
@@ -93,18 +96,85 @@ pub struct Status {
     pub left_alone: Vec<String>,
 }
 
-/// The largest file that common Git hosts take.
-const HOST_FILE_LIMIT: u64 = 100_000_000;
+/// The largest of something.
+#[derive(Clone, Debug, Serialize)]
+pub struct LargestStatus {
+    /// Path in the tree.
+    pub path: String,
+    /// Bytes of a file, entries of a directory.
+    pub size: u64,
+}
 
-/// The largest repository that common Git hosts like to see.
-const HOST_REPOSITORY_LIMIT: u64 = 10_000_000_000;
+/// What matters to hosts of mirrors.
+#[derive(Clone, Debug, Serialize)]
+pub struct SizesStatus {
+    /// Bytes of what the public ref reaches.
+    pub public_size: u64,
+    /// Bytes of what the private ref reaches.
+    pub private_size: u64,
+    /// Bytes of the largest push that a mirror would need.
+    pub push_size: u64,
+    /// The largest file that a public commit has.
+    pub largest_file: Option<LargestStatus>,
+    /// The public directory with most entries.
+    pub largest_directory: Option<LargestStatus>,
+    /// Bytes by which the public ref grew in a run, over the last ones.
+    pub growth_size: Option<u64>,
+    /// Over how many runs that was measured.
+    pub growth_runs: Option<u64>,
+    /// Runs until the public ref reaches what common hosts advise at most.
+    pub runs_left: Option<u64>,
+}
+
+impl SizesStatus {
+    fn of(sizes: &Sizes) -> Self {
+        let largest = |it: &Option<Largest>| {
+            it.as_ref().map(|it| LargestStatus { path: it.path.clone(), size: it.size })
+        };
+        let growth = sizes.growth;
+        Self {
+            public_size: sizes.public,
+            private_size: sizes.private,
+            push_size: sizes.push,
+            largest_file: largest(&sizes.largest_file),
+            largest_directory: largest(&sizes.largest_directory),
+            growth_size: growth.map(|growth| growth.size / growth.runs.max(1)),
+            growth_runs: growth.map(|growth| growth.runs),
+            runs_left: limits::runs_left(sizes),
+        }
+    }
+
+    fn write(&self, out: &mut String) {
+        if let (Some(file), Some(directory)) = (&self.largest_file, &self.largest_directory) {
+            let _ = writeln!(
+                out,
+                "largest     {}: {}; {}: {} entries",
+                file.path,
+                bytes(file.size),
+                directory.path,
+                directory.size
+            );
+        }
+        if let (Some(size), Some(runs)) = (self.growth_size, self.growth_runs) {
+            let _ = write!(out, "growth      {} a run, over {runs} runs", bytes(size));
+            if let Some(left) = self.runs_left {
+                let _ = write!(
+                    out,
+                    "; the public ref reaches {} in about {left} runs",
+                    bytes(limits::REPOSITORY.most)
+                );
+            }
+            out.push('\n');
+        }
+    }
+}
 
 impl Status {
     /// Gathers how things stand.
     ///
     /// # Errors
     /// Archive or state cannot be read.
-    pub fn of(basis: &Basis<'_>, archive: &Archive) -> Result<Self, ReportError> {
+    pub fn of(basis: &Basis<'_>, archive: &Archive, sizes: &Sizes) -> Result<Self, ReportError> {
         let Basis { config, state, now, .. } = *basis;
         let heads = archive.heads()?;
         let counts = state.map(State::page_counts).transpose()?.unwrap_or_default();
@@ -114,7 +184,7 @@ impl Status {
         }
         let configured = |id: &String| config.sources.iter().any(|s| s.id.as_str() == id);
         let objects = archive.path().join("objects");
-        let mut this = Self {
+        Ok(Self {
             archive: archive.path().display().to_string(),
             last_run: state.map(last_run).transpose()?.flatten(),
             runs: archive.runs(heads.public)?.len(),
@@ -129,26 +199,11 @@ impl Status {
             objects_size: size_of(&objects),
             largest_pack: largest_in(&objects.join("pack")),
             own_size: size_of(&archive.path().join("pagelog")),
-            warnings: archive
-                .served_signs()
-                .iter()
-                .map(|f| format!("{}: {}", f.place, f.what))
-                .collect(),
+            sizes: SizesStatus::of(sizes),
+            warnings: warnings(archive, sizes),
             open_run: state.map(|state| open_run(basis, state, archive)).transpose()?.flatten(),
             left_alone: left_alone(basis, |_| true)?,
-        };
-        this.warn_of_limits();
-        Ok(this)
-    }
-
-    fn warn_of_limits(&mut self) {
-        if self.largest_pack * 10 > HOST_FILE_LIMIT * 8 {
-            let text = "a pack is near or beyond 100 MB; that matters only where packs are copied as files";
-            self.warnings.push(text.to_owned());
-        }
-        if self.objects_size * 10 > HOST_REPOSITORY_LIMIT * 8 {
-            self.warnings.push("the archive is near 10 GB, the limit of common hosts".to_owned());
-        }
+        })
     }
 
     /// As text.
@@ -157,14 +212,15 @@ impl Status {
         let mut out = format!("archive     {}\n", self.archive);
         let last = self.last_run.as_deref().unwrap_or("none yet");
         let _ = writeln!(out, "last run    {last}\ncommits     {}", self.runs);
-        let size =
-            |bytes: u64| format!("{:.1} MB", bytes.to_string().parse::<f64>().unwrap_or(0.0) / 1e6);
         let _ = writeln!(
             out,
-            "size        {} in Git, {} of state and caches",
-            size(self.objects_size),
-            size(self.own_size)
+            "size        {} in Git ({} public, {} private), {} of state and caches",
+            bytes(self.objects_size),
+            bytes(self.sizes.public_size),
+            bytes(self.sizes.private_size),
+            bytes(self.own_size)
         );
+        self.sizes.write(&mut out);
         if let Some(open) = &self.open_run {
             open.write(&mut out);
         }
@@ -198,6 +254,13 @@ impl Status {
         }
         out
     }
+}
+
+/// What needs attention: signs of being served, and limits of hosts.
+fn warnings(archive: &Archive, sizes: &Sizes) -> Vec<String> {
+    let served = archive.served_signs().into_iter();
+    let served = served.map(|fault| format!("{}: {}", fault.place, fault.what));
+    served.chain(limits::warnings(sizes)).collect()
 }
 
 fn source_status(

@@ -7,5 +7,6 @@ mod forge;
 mod history;
 mod mirror;
 mod repairs;
+mod sizes;
 mod state;
 mod tips;

@@ -57,7 +57,12 @@ pub fn stable(world: &World, text: &str) -> String {
     };
     let text = replace(&text, r"\b[0-9a-f]{40}\b", "<id>");
     let text = replace(&text, r"(?m)  [0-9a-f]{12}$", "  <short id>");
-    let text = replace(&text, r#"("(?:objects_size|largest_pack|own_size)"): \d+"#, "$1: 0");
+    let text = replace(
+        &text,
+        r#"("(?:(?:objects|own|public|private|push|growth)_size|largest_pack|size|runs_left)"): \d+"#,
+        "$1: 0",
+    );
     let text = replace(&text, r#"("ended"): "[^"]*""#, "$1: \"<time>\"");
-    replace(&text, r"\d+\.\d MB", "<size>")
+    let text = replace(&text, r"about \d+ runs", "about <n> runs");
+    replace(&text, r"\d+\.\d [MG]B", "<size>")
 }

@@ -94,7 +94,7 @@ pub(in crate::archive) fn own_left_overs(archive: &Path) -> Vec<PathBuf> {
         let Ok(entries) = fs::read_dir(&folder) else { continue };
         found.extend(entries.flatten().map(|entry| entry.path()).filter(|path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            name.starts_with("pagelog-room-")
+            name.starts_with("pagelog-room-") || name.starts_with("sizes.tsv-")
         }));
     }
     found.sort();

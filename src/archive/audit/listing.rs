@@ -23,14 +23,14 @@ pub(in crate::archive) enum Node {
 }
 
 /// An entry of a tree, in the order of the tree.
-pub(super) struct Listed {
+pub(in crate::archive) struct Listed {
     pub name: Vec<u8>,
     pub node: Node,
     pub id: ObjectId,
 }
 
 /// The entries of a tree.
-pub(super) fn list(
+pub(in crate::archive) fn list(
     repository: &gix::Repository,
     id: ObjectId,
 ) -> Result<Vec<Listed>, ArchiveError> {

@@ -1,0 +1,275 @@
+//! How large an archive is, where it matters to hosts of mirrors: its refs, the largest file
+//! that a public commit has, the largest public directory, and how fast it grows.
+//!
+//! What takes a walk is kept in `pagelog/sizes.tsv` with the commits it belongs to, and
+//! brought up to date from there: time follows the commits that came since. The file is a
+//! cache: without it everything is counted once more.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::PathBuf;
+
+use gix::objs::FindHeader;
+
+use super::audit::{Listed, Node, list};
+use super::changes::changed_files;
+use super::directory::Archive;
+use super::error::ArchiveError;
+use super::layout::OWN_FOLDER;
+use super::reader::tree_of;
+use super::{ArchivedRun, ObjectId};
+use crate::git::Git;
+
+/// Runs over which growth is measured.
+const GROWTH_RUNS: usize = 30;
+
+/// First line of the cache: its version.
+const VERSION: &str = "pagelog sizes 1";
+
+/// The largest of something: where it is, and how large.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Largest {
+    /// Path in the tree.
+    pub path: String,
+    /// Bytes of a file, entries of a directory.
+    pub size: u64,
+}
+
+/// How fast the public ref grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Growth {
+    /// Bytes that came with these runs.
+    pub size: u64,
+    /// How many runs.
+    pub runs: u64,
+}
+
+/// How large an archive is. Bytes are those on disk, as objects are packed now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sizes {
+    /// What the public ref reaches.
+    pub public: u64,
+    /// What the private ref reaches; what both have counts in either.
+    pub private: u64,
+    /// The most that one push to a mirror would carry; all of the public ref where no mirror
+    /// is known to have any of it.
+    pub push: u64,
+    /// The largest file that any public commit has.
+    pub largest_file: Option<Largest>,
+    /// The directory with most entries at the public tip.
+    pub largest_directory: Option<Largest>,
+    /// Growth over the last runs; the first one, which fills an archive, is none of them.
+    pub growth: Option<Growth>,
+}
+
+/// What was counted, and for which commits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Counted {
+    public: Option<ObjectId>,
+    private: Option<ObjectId>,
+    sizes: Sizes,
+}
+
+impl Archive {
+    /// Measures the archive.
+    ///
+    /// # Errors
+    /// The archive cannot be read, or Git failed.
+    pub fn sizes(&self, git: &Git) -> Result<Sizes, ArchiveError> {
+        let heads = self.heads()?;
+        let known = self.counted().unwrap_or_default();
+        let mut now = known.clone();
+        if known.private != heads.private {
+            let runs = self.runs(heads.private)?;
+            let usage = self.usage(git, &runs, (known.private, known.sizes.private))?;
+            (now.private, now.sizes.private) = (heads.private, usage);
+        }
+        let runs = self.runs(heads.public)?;
+        if known.public != heads.public {
+            let usage = self.usage(git, &runs, (known.public, known.sizes.public))?;
+            (now.public, now.sizes.public) = (heads.public, usage);
+            now.sizes.largest_file = self.largest_file(&runs, &known)?;
+            now.sizes.largest_directory = self.largest_directory(heads.public)?;
+            now.sizes.growth = self.growth(git, &runs)?;
+        }
+        now.sizes.push = self.push_size(git, &runs, now.sizes.public)?;
+        if now != known {
+            self.keep(&now);
+        }
+        Ok(now.sizes)
+    }
+
+    /// Bytes that a ref reaches, from what was counted for an older commit of it.
+    fn usage(
+        &self,
+        git: &Git,
+        runs: &[ArchivedRun],
+        (commit, size): (Option<ObjectId>, u64),
+    ) -> Result<u64, ArchiveError> {
+        let Some(tip) = runs.first() else { return Ok(0) };
+        let tip = tip.commit.to_string();
+        let known = commit.filter(|id| runs.iter().any(|run| run.commit == *id));
+        let without = known.map(|id| id.to_string());
+        let more = git.disk_usage(self.path(), &tip, without.as_deref())?;
+        Ok(more + if known.is_some() { size } else { 0 })
+    }
+
+    fn growth(&self, git: &Git, runs: &[ArchivedRun]) -> Result<Option<Growth>, ArchiveError> {
+        let back = GROWTH_RUNS.min(runs.len().saturating_sub(1));
+        let Some((tip, old)) = runs.first().zip(runs.get(back)).filter(|_| back > 0) else {
+            return Ok(None);
+        };
+        let (tip, old) = (tip.commit.to_string(), old.commit.to_string());
+        let size = git.disk_usage(self.path(), &tip, Some(&old))?;
+        Ok(Some(Growth { size, runs: back as u64 }))
+    }
+
+    /// The largest file of all public commits: of those since the last count, and before.
+    fn largest_file(
+        &self,
+        runs: &[ArchivedRun],
+        known: &Counted,
+    ) -> Result<Option<Largest>, ArchiveError> {
+        let new = runs.iter().position(|run| Some(run.commit) == known.public);
+        let mut largest = new.and_then(|_| known.sizes.largest_file.clone()).unwrap_or_default();
+        let repository = self.repository();
+        for run in &runs[..new.unwrap_or(runs.len())] {
+            for file in changed_files(self, run.parent, run.commit)? {
+                let Some(id) = file.new else { continue };
+                let header = repository.objects.try_header(&id);
+                let size = header.ok().flatten().map_or(0, |header| header.size);
+                // Of equals the first by name, whatever the order of commits.
+                let first = largest.path.is_empty() || file.path < largest.path;
+                if size > largest.size || size == largest.size && first {
+                    largest = Largest { path: file.path, size };
+                }
+            }
+        }
+        Ok(Some(largest).filter(|largest| !largest.path.is_empty()))
+    }
+
+    fn largest_directory(&self, tip: Option<ObjectId>) -> Result<Option<Largest>, ArchiveError> {
+        let Some(tip) = tip else { return Ok(None) };
+        let repository = self.repository();
+        let mut largest: Option<Largest> = None;
+        let mut open = vec![(String::new(), tree_of(&repository, tip)?)];
+        while let Some((path, id)) = open.pop() {
+            let entries = list(&repository, id)?;
+            let size = entries.len() as u64;
+            for Listed { name, node, id } in entries {
+                if node == Node::Tree {
+                    open.push((format!("{path}{}/", String::from_utf8_lossy(&name)), id));
+                }
+            }
+            // The root has what the format gives it.
+            let Some(path) = path.strip_suffix('/').map(str::to_owned) else { continue };
+            let better = |it: &Largest| size > it.size || size == it.size && path < it.path;
+            if largest.as_ref().is_none_or(better) {
+                largest = Some(Largest { path, size });
+            }
+        }
+        Ok(largest)
+    }
+
+    /// The most that a push carries to any of the remotes whose branch is known here.
+    fn push_size(&self, git: &Git, runs: &[ArchivedRun], all: u64) -> Result<u64, ArchiveError> {
+        let Some(tip) = runs.first() else { return Ok(0) };
+        let known = self.remote_commits();
+        let on_line = known.iter().filter(|id| runs.iter().any(|run| run.commit == **id));
+        let mut most = None;
+        for id in on_line {
+            let size = if *id == tip.commit {
+                0
+            } else {
+                let (tip, id) = (tip.commit.to_string(), id.to_string());
+                git.disk_usage(self.path(), &tip, Some(&id))?
+            };
+            most = most.max(Some(size));
+        }
+        Ok(most.unwrap_or(all))
+    }
+
+    /// What is known of where the branches of remotes are.
+    fn remote_commits(&self) -> Vec<ObjectId> {
+        let repository = self.repository();
+        let Ok(platform) = repository.references() else { return Vec::new() };
+        let Ok(found) = platform.prefixed("refs/remotes/") else { return Vec::new() };
+        found.flatten().filter_map(|reference| Some(reference.try_id()?.detach())).collect()
+    }
+
+    fn sizes_file(&self) -> PathBuf {
+        self.path().join(OWN_FOLDER).join("sizes.tsv")
+    }
+
+    /// What was counted last, if that can be read, and if objects were not packed anew since.
+    fn counted(&self) -> Option<Counted> {
+        let text = fs::read_to_string(self.sizes_file()).ok()?;
+        let mut lines = text.lines();
+        if lines.next() != Some(VERSION) || lines.next()? != self.packing() {
+            return None;
+        }
+        let rows = lines.map(|line| line.split('\t').collect::<Vec<_>>());
+        let rows: HashMap<&str, Vec<&str>> =
+            rows.filter_map(|row| Some((*row.first()?, row[1..].to_vec()))).collect();
+        let number = |key: &str| rows.get(key)?.first()?.parse::<u64>().ok();
+        let id = |key: &str| ObjectId::from_hex(rows.get(key)?.first()?.as_bytes()).ok();
+        let largest = |key: &str| match rows.get(key)?.as_slice() {
+            [size, path] => Some(Largest { path: (*path).to_owned(), size: size.parse().ok()? }),
+            _ => None,
+        };
+        let sizes = Sizes {
+            public: number("public_size")?,
+            private: number("private_size")?,
+            push: number("push_size")?,
+            largest_file: largest("largest_file"),
+            largest_directory: largest("largest_directory"),
+            growth: number("growth")
+                .zip(number("growth_runs"))
+                .map(|(size, runs)| Growth { size, runs }),
+        };
+        Some(Counted { public: id("public"), private: id("private"), sizes })
+    }
+
+    /// Writes down what was counted. Where it cannot be kept, it is counted again.
+    fn keep(&self, counted: &Counted) {
+        let mut lines = vec![VERSION.to_owned(), self.packing()];
+        let Counted { public, private, sizes } = counted;
+        for (key, id) in [("public", public), ("private", private)] {
+            lines.extend(id.map(|id| format!("{key}\t{id}")));
+        }
+        for (key, size) in [
+            ("public_size", sizes.public),
+            ("private_size", sizes.private),
+            ("push_size", sizes.push),
+        ] {
+            lines.push(format!("{key}\t{size}"));
+        }
+        for (key, it) in
+            [("largest_file", &sizes.largest_file), ("largest_directory", &sizes.largest_directory)]
+        {
+            lines.extend(it.as_ref().map(|it| format!("{key}\t{}\t{}", it.size, it.path)));
+        }
+        if let Some(Growth { size, runs }) = sizes.growth {
+            lines.extend([format!("growth\t{size}"), format!("growth_runs\t{runs}")]);
+        }
+        let file = self.sizes_file();
+        let temporary = file.with_extension(format!("tsv-{}", std::process::id()));
+        let written = fs::write(&temporary, lines.join("\n") + "\n");
+        if written.and_then(|()| fs::rename(&temporary, &file)).is_err() {
+            // Nothing to do where that fails too.
+            let _ = fs::remove_file(&temporary);
+        }
+    }
+
+    /// Changes when objects are packed anew: the oldest pack that is there. Packs of new runs
+    /// leave it as it is.
+    fn packing(&self) -> String {
+        let Ok(entries) = fs::read_dir(self.pack_folder()) else { return String::new() };
+        let packs = entries
+            .flatten()
+            .filter(|entry| entry.path().extension().is_some_and(|ending| ending == "pack"));
+        let age = |entry: &fs::DirEntry| entry.metadata().and_then(|data| data.modified()).ok();
+        let oldest = packs.map(|entry| (age(&entry), entry.file_name())).min();
+        oldest.map_or_else(String::new, |(_, name)| name.to_string_lossy().into_owned())
+    }
+}
