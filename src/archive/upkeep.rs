@@ -237,7 +237,7 @@ impl Archive {
         flush(made)?;
         let info = self.path().join("objects/info");
         fs::create_dir_all(&info).map_err(ArchiveError::io("make", &info))?;
-        super::pack::rename_flushed(made, &info.join("commit-graph"))
+        rename_flushed(made, &info.join("commit-graph"))
     }
 
     /// The limits, lower where an upkeep with no more time took too long.

@@ -10,8 +10,8 @@
 
 mod child;
 mod client;
-mod roll_up;
 mod measure;
+mod roll_up;
 mod transport;
 mod upkeep;
 

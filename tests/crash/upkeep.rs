@@ -81,10 +81,10 @@ fn upkeep_killed_at_each_step() {
 
 #[test]
 fn git_killed_at_each_step_of_upkeep() {
+    const NAMES: &str = "?rename,?renameat2,?link,?fsync,?fdatasync,?unlink,?rmdir,?mkdir";
     if !usable("killing Git at each step of upkeep") {
         return;
     }
-    const NAMES: &str = "?rename,?renameat2,?link,?fsync,?fdatasync,?unlink,?rmdir,?mkdir";
     let scene = ManyRuns::with_upkeep_due(0);
     let script = STAND_IN.replace("@CALLS@", NAMES);
     let run = |world: &World| -> Outcome {
