@@ -173,7 +173,6 @@ impl Archive {
             }
         }
         found.extend(own_left_overs(&self.path));
-        found.extend(self.upkeep_left_over());
         found
     }
 

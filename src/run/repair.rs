@@ -61,7 +61,7 @@ pub fn repair(
             Spool::remove(&archive.spool_file());
             tell(&format!("removed {}", archive.spool_file().display()));
         }
-        archive.release_packs()?;
+        archive.fold_packs()?;
     }
     if !told.get() {
         tell("nothing to repair");
@@ -74,7 +74,9 @@ type Tell<'a> = &'a mut dyn FnMut(&str);
 fn remove_left_overs(archive: &Archive, lock: &RunLock, tell: Tell<'_>) -> Result<(), RunError> {
     let left = archive.left_overs();
     archive.remove_temporary_packs(lock)?;
-    for path in left {
+    let workshop = archive.upkeep_left_over();
+    archive.remove_upkeep_left_overs(lock)?;
+    for path in left.into_iter().chain(workshop) {
         tell(&format!("removed {}", path.display()));
     }
     Ok(())

@@ -17,14 +17,22 @@ pub fn file_faults(path: &Path) -> Vec<String> {
     if !path.exists() {
         return Vec::new();
     }
-    let query = || {
-        let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let query = |db: Connection| {
         db.busy_timeout(open::BUSY)?;
         let mut statement = db.prepare(&format!("PRAGMA integrity_check({MOST})"))?;
         let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
         lines.collect::<rusqlite::Result<Vec<String>>>()
     };
-    match query() {
+    let opened = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
+    let asked = match opened.and_then(query) {
+        // On a file system that cannot be written nobody changes it.
+        Err(error) if open::is_read_only(&error) => match open::open_unchanged(path) {
+            Ok(db) => query(db),
+            Err(_) => Err(error),
+        },
+        other => other,
+    };
+    match asked {
         Ok(lines) => lines.into_iter().filter(|line| line != "ok").collect(),
         Err(error) => vec![error.to_string()],
     }

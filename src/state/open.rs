@@ -165,7 +165,7 @@ pub(super) fn open_memory(name: &Path, format: &Format) -> Result<Connection, St
 }
 
 /// Opens a file on a file system that cannot be written, where nobody changes it.
-fn open_unchanged(path: &Path) -> Result<Connection, StateError> {
+pub(super) fn open_unchanged(path: &Path) -> Result<Connection, StateError> {
     let escaped =
         path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
@@ -258,7 +258,7 @@ pub(super) fn transact<T>(
 }
 
 /// Whether SQLite could not write where it stands.
-fn is_read_only(error: &rusqlite::Error) -> bool {
+pub(super) fn is_read_only(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error_code();
     matches!(code, Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
 }
