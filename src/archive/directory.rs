@@ -158,13 +158,19 @@ impl Archive {
     /// # Errors
     /// A file cannot be removed.
     pub fn remove_temporary_packs(&self, _lock: &RunLock) -> Result<(), ArchiveError> {
-        self.left_overs().iter().try_for_each(|path| remove_if_there(path))
+        self.left_over_files().iter().try_for_each(|path| remove_if_there(path))
     }
 
-    /// Files that killed processes of ours left, or one that works now has: temporary ones,
-    /// and packs of ours that have no index.
+    /// What killed processes of ours left, or one that works now has: temporary files, packs
+    /// of ours that have no index, and the folder of an upkeep.
     #[must_use]
     pub fn left_overs(&self) -> Vec<PathBuf> {
+        let mut found = self.left_over_files();
+        found.extend(self.upkeep_left_over());
+        found
+    }
+
+    fn left_over_files(&self) -> Vec<PathBuf> {
         let mut found = self.temporary_packs();
         for keep in self.keep_files() {
             if !keep.with_extension("idx").exists() {

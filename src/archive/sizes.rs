@@ -5,7 +5,7 @@
 //! brought up to date from there: time follows the commits that came since. The file is a
 //! cache: without it everything is counted once more.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::PathBuf;
 
@@ -67,8 +67,20 @@ pub struct Sizes {
 struct Counted {
     public: Option<ObjectId>,
     private: Option<ObjectId>,
+    /// The packs that there were. Where one of them is gone, objects were packed anew.
+    packs: BTreeSet<String>,
     sizes: Sizes,
 }
+
+impl Counted {
+    /// What a ref took when it was at a commit; nothing where objects were packed anew since.
+    fn usage(&self, commit: Option<ObjectId>, size: u64, packs: &BTreeSet<String>) -> Usage {
+        if self.packs.is_subset(packs) { (commit, size) } else { (None, 0) }
+    }
+}
+
+/// Bytes that a commit reaches.
+type Usage = (Option<ObjectId>, u64);
 
 impl Archive {
     /// Measures the archive.
@@ -78,19 +90,22 @@ impl Archive {
     pub fn sizes(&self, git: &Git) -> Result<Sizes, ArchiveError> {
         let heads = self.heads()?;
         let known = self.counted().unwrap_or_default();
-        let mut now = known.clone();
-        if known.private != heads.private {
-            let runs = self.runs(heads.private)?;
-            let usage = self.usage(git, &runs, (known.private, known.sizes.private))?;
+        let mut now = Counted { packs: self.pack_names(), ..known.clone() };
+        let of_private = known.usage(known.private, known.sizes.private, &now.packs);
+        if of_private.0 != heads.private {
+            let usage = self.usage(git, &self.runs(heads.private)?, of_private)?;
             (now.private, now.sizes.private) = (heads.private, usage);
         }
         let runs = self.runs(heads.public)?;
+        let of_public = known.usage(known.public, known.sizes.public, &now.packs);
+        if of_public.0 != heads.public {
+            now.sizes.public = self.usage(git, &runs, of_public)?;
+            now.sizes.growth = self.growth(git, &runs)?;
+        }
         if known.public != heads.public {
-            let usage = self.usage(git, &runs, (known.public, known.sizes.public))?;
-            (now.public, now.sizes.public) = (heads.public, usage);
+            now.public = heads.public;
             now.sizes.largest_file = self.largest_file(&runs, &known)?;
             now.sizes.largest_directory = self.largest_directory(heads.public)?;
-            now.sizes.growth = self.growth(git, &runs)?;
         }
         now.sizes.push = self.push_size(git, &runs, now.sizes.public)?;
         if now != known {
@@ -104,7 +119,7 @@ impl Archive {
         &self,
         git: &Git,
         runs: &[ArchivedRun],
-        (commit, size): (Option<ObjectId>, u64),
+        (commit, size): Usage,
     ) -> Result<u64, ArchiveError> {
         let Some(tip) = runs.first() else { return Ok(0) };
         let tip = tip.commit.to_string();
@@ -201,13 +216,14 @@ impl Archive {
         self.path().join(OWN_FOLDER).join("sizes.tsv")
     }
 
-    /// What was counted last, if that can be read, and if objects were not packed anew since.
+    /// What was counted last, if that can be read.
     fn counted(&self) -> Option<Counted> {
         let text = fs::read_to_string(self.sizes_file()).ok()?;
         let mut lines = text.lines();
-        if lines.next() != Some(VERSION) || lines.next()? != self.packing() {
+        if lines.next() != Some(VERSION) {
             return None;
         }
+        let packs = lines.next()?.strip_prefix("packs\t")?.split(' ').map(str::to_owned).collect();
         let rows = lines.map(|line| line.split('\t').collect::<Vec<_>>());
         let rows: HashMap<&str, Vec<&str>> =
             rows.filter_map(|row| Some((*row.first()?, row[1..].to_vec()))).collect();
@@ -227,13 +243,14 @@ impl Archive {
                 .zip(number("growth_runs"))
                 .map(|(size, runs)| Growth { size, runs }),
         };
-        Some(Counted { public: id("public"), private: id("private"), sizes })
+        Some(Counted { public: id("public"), private: id("private"), packs, sizes })
     }
 
     /// Writes down what was counted. Where it cannot be kept, it is counted again.
     fn keep(&self, counted: &Counted) {
-        let mut lines = vec![VERSION.to_owned(), self.packing()];
-        let Counted { public, private, sizes } = counted;
+        let Counted { public, private, packs, sizes } = counted;
+        let packs: Vec<&str> = packs.iter().map(String::as_str).collect();
+        let mut lines = vec![VERSION.to_owned(), format!("packs\t{}", packs.join(" "))];
         for (key, id) in [("public", public), ("private", private)] {
             lines.extend(id.map(|id| format!("{key}\t{id}")));
         }
@@ -261,15 +278,10 @@ impl Archive {
         }
     }
 
-    /// Changes when objects are packed anew: the oldest pack that is there. Packs of new runs
-    /// leave it as it is.
-    fn packing(&self) -> String {
-        let Ok(entries) = fs::read_dir(self.pack_folder()) else { return String::new() };
-        let packs = entries
-            .flatten()
-            .filter(|entry| entry.path().extension().is_some_and(|ending| ending == "pack"));
-        let age = |entry: &fs::DirEntry| entry.metadata().and_then(|data| data.modified()).ok();
-        let oldest = packs.map(|entry| (age(&entry), entry.file_name())).min();
-        oldest.map_or_else(String::new, |(_, name)| name.to_string_lossy().into_owned())
+    /// The packs that are there.
+    fn pack_names(&self) -> BTreeSet<String> {
+        let Ok(entries) = fs::read_dir(self.pack_folder()) else { return BTreeSet::new() };
+        let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+        names.filter_map(|name| Some(name.strip_suffix(".pack")?.to_owned())).collect()
     }
 }

@@ -74,9 +74,8 @@ type Tell<'a> = &'a mut dyn FnMut(&str);
 fn remove_left_overs(archive: &Archive, lock: &RunLock, tell: Tell<'_>) -> Result<(), RunError> {
     let left = archive.left_overs();
     archive.remove_temporary_packs(lock)?;
-    let workshop = archive.upkeep_left_over();
     archive.remove_upkeep_left_overs(lock)?;
-    for path in left.into_iter().chain(workshop) {
+    for path in left {
         tell(&format!("removed {}", path.display()));
     }
     Ok(())

@@ -133,3 +133,22 @@ fn an_archive_that_looks_served_is_told_by_audit_and_status() {
     std::os::unix::fs::symlink(root.join("archive"), world.archive()).unwrap();
     told("servers often show");
 }
+
+#[test]
+fn the_folder_of_a_killed_upkeep_is_removed_by_repair_and_by_a_run() {
+    let forge = Forge::new();
+    let folder = forge.world.archive().join("pagelog/upkeep");
+    let make = || {
+        fs::create_dir_all(folder.join("objects/pack")).unwrap();
+        fs::write(folder.join("objects/pack/tmp_pack_x"), "PACK").unwrap();
+    };
+    make();
+    forge.names(["left-over", "pagelog/upkeep", "left by a run that was killed"]);
+    let repaired = forge.world.pagelog(&["audit", "--repair"]).exits(0);
+    assert_eq!(repaired.stderr, format!("removed {}\n", folder.display()));
+    assert!(!folder.exists());
+    make();
+    forge.world.run_at("2026-12-05T02:00:00Z");
+    assert!(!folder.exists());
+    forge.world.assert_whole();
+}

@@ -25,7 +25,7 @@ pub(super) fn check(archive: &Archive, idle: bool) -> Vec<Fault> {
             path.file_name().is_some_and(|it| it.to_string_lossy().starts_with("sizes.tsv-"))
         };
         let left = archive.left_overs().into_iter().filter(|path| !counted(path));
-        for left in left.chain(archive.upkeep_left_over()) {
+        for left in left {
             add(
                 FaultKind::LeftOver,
                 &left,
