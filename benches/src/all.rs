@@ -13,7 +13,8 @@ pub fn run(arguments: &Arguments) {
     println!("{}", circumstances());
     for (name, measure) in NAMES {
         eprintln!("{}: {name}", now());
-        println!("\n### `scripts/bench {name}`, {} rounds, load {}\n", arguments.rounds, load());
+        let rounds = arguments.rounds;
+        println!("\n### `scripts/bench {name}` (rounds: {rounds}, load before: {})\n", load());
         measure(arguments);
     }
 }
@@ -30,7 +31,7 @@ fn circumstances() -> String {
         "{}, {cores} cores ({}, {memory:.0} GB, {}), {}, {}, release build at commit {}.",
         now().get(..10).unwrap_or_default(),
         std::env::consts::ARCH,
-        first_line("stat", &["-f", "-c", "%T", &folder]),
+        first_line("findmnt", &["-n", "-o", "FSTYPE", "-T", &folder]),
         first_line("git", &["--version"]),
         first_line("rustc", &["--version"]),
         first_line("git", &["describe", "--always", "--dirty", "--exclude", "*"]),

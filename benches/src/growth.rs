@@ -50,7 +50,9 @@ pub fn run_all(arguments: &Arguments) {
         }
         packs.push(archives[0].packs());
     }
-    table(count, &archives, (first, &costs), &packs);
+    let (growth, upkeep) = table(count, &archives, (first, &costs), &packs);
+    arguments.note("growth: with upkeep, of without", growth);
+    arguments.note("growth: CPU of upkeep a run, s", upkeep);
     questions(path, &archives, &pages.path_of_hot());
 }
 
@@ -217,12 +219,13 @@ fn flat_path(path: &str) -> String {
     format!("docs/{name}")
 }
 
+/// Gives the growth with upkeep over that without, and the mean CPU time of upkeep.
 fn table(
     count: usize,
     archives: &[Archive; 2],
     (first, costs): ([u64; 2], &[[Cost; 2]]),
     packs: &[usize],
-) {
+) -> (f64, f64) {
     let grown: Vec<f64> = (0..2).map(|n| mb(archives[n].bytes() - first[n])).collect();
     println!("| {count} pages, {RUNS} runs of 1 % | with upkeep | without |\n|---|---|---|");
     println!("| objects after the first run | {:.1} MB | {:.1} MB |", mb(first[0]), mb(first[1]));
@@ -235,8 +238,10 @@ fn table(
         let (with, without) = (sum(0, of), sum(1, of));
         println!("| {name} of all runs | {with:.1} s | {without:.1} s |");
     }
-    let more = costs.iter().map(|[with, without]| with.cpu.as_secs_f64() - without.cpu.as_secs_f64());
-    let (most, all) = more.clone().fold((0.0, 0.0), |(most, sum): (f64, f64), it| (most.max(it), sum + it));
+    let more =
+        costs.iter().map(|[with, without]| with.cpu.as_secs_f64() - without.cpu.as_secs_f64());
+    let (most, all) =
+        more.clone().fold((0.0, 0.0), |(most, sum): (f64, f64), it| (most.max(it), sum + it));
     let resident = costs.iter().map(|cost| cost[0].memory).max().unwrap_or(0);
     println!(
         "\ngrowth with upkeep / without: {:.2} (at most 0.4)\nCPU of upkeep: mean {:.2} s a run (at \
@@ -246,6 +251,7 @@ fn table(
         packs.iter().max().unwrap_or(&0),
         mb(resident),
     );
+    (grown[0] / grown[1], all / costs.len() as f64)
 }
 
 /// What Git says of the archives, and how long it takes.

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use crate::{Arguments, Measurement, changed, pace, site, start, steps, writer};
+use crate::{Arguments, Measurement, changed, growth, pace, site, start, steps, writer};
 
 /// A figure that may be at most so large.
 struct Guard {
@@ -26,6 +26,7 @@ const RUNS: &[(&str, Measurement, Option<usize>)] = &[
     ("changed", changed::run, None),
     ("pace", pace::run, Some(40)),
     ("site", site::run, Some(500)),
+    ("growth", growth::run_all, Some(1_000)),
 ];
 
 /// Stored pages of `changed`.
@@ -52,6 +53,8 @@ const GUARDS: &[Guard] = &[
     guard("site: first run's wall, of wget's", 2.0, "5,000 real pages, first run"),
     guard("site: 1 % edited's wall, of wget's", 0.5, "5,000 real pages, second run"),
     guard("site: requests a changed page", 1.0, "requests a changed page, with lastmod: 1.00"),
+    guard("growth: with upkeep, of without", 0.5, "50 runs of 1 %, after upkeep: at most 0.4"),
+    guard("growth: CPU of upkeep a run, s", 0.5, "upkeep at 100,000 pages: at most 5 s, mean"),
 ];
 
 /// Measures, compares, and fails where a figure is worse than its bound.
