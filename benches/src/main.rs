@@ -11,6 +11,7 @@ mod changed;
 mod commit;
 mod corpus;
 mod growth;
+mod history;
 mod many;
 mod measure;
 mod nginx;
@@ -43,6 +44,7 @@ const NAMES: &[(&str, Measurement)] = &[
     ("unchanged", many::unchanged),
     ("large", many::large),
     ("pace", pace::run),
+    ("history", history::run),
     ("start", start::run),
 ];
 

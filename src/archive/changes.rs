@@ -1,14 +1,16 @@
 //! What changed between two commits, page by page.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use gix::diff::tree::recorder::Change as TreeChange;
 use gix::objs::FindExt;
 
 use super::ObjectId;
+use super::differences::PageDifference;
 use super::directory::Archive;
 use super::error::ArchiveError;
 use super::layout::PageEntry;
+use super::pack::{Kind, object_id};
 use super::page::decode_page;
 use super::reader::{Snapshot, tree_of};
 use crate::model::SourceId;
@@ -64,21 +66,6 @@ pub(crate) struct ChangedFile {
     pub new: Option<ObjectId>,
 }
 
-/// Places of pages that differ between two commits of one ref, with the blob after.
-///
-/// # Errors
-/// A commit or tree cannot be read.
-pub fn pages_changed(
-    archive: &Archive,
-    old: Option<ObjectId>,
-    new: ObjectId,
-) -> Result<Vec<(PageEntry, Option<ObjectId>)>, ArchiveError> {
-    let files = changed_files(archive, old, new)?;
-    let pages =
-        files.into_iter().filter_map(|f| Some((PageEntry::from_page_path(&f.path)?, f.new)));
-    Ok(pages.collect())
-}
-
 /// Files that differ between two commits, in order of their paths.
 pub(crate) fn changed_files(
     archive: &Archive,
@@ -123,61 +110,74 @@ fn changed_file(change: TreeChange) -> Option<ChangedFile> {
     }
 }
 
+/// What makes two pages the same document: the source, and the id of a text.
+type Text = (SourceId, ObjectId);
+
 /// A version of a page, read.
 struct Side {
     url: String,
-    /// What makes two pages the same document.
-    text: (SourceId, String, String),
-    size: usize,
+    /// `None` where there is no text, which makes nothing the same document.
+    text: Option<Text>,
 }
 
 /// Reads a version; a page that is not of the format counts as its bytes.
 fn side(snapshot: &Snapshot, entry: &PageEntry, blob: ObjectId) -> Result<Side, ArchiveError> {
     let bytes = snapshot.read(blob)?;
-    let size = bytes.len();
-    let (url, text) = if let Ok(page) = decode_page(&bytes) {
-        (page.url.to_string(), (page.source, page.upstream, page.body))
+    let (url, upstream, body) = if let Ok(page) = decode_page(&bytes) {
+        (page.url.to_string(), page.upstream, page.body)
     } else {
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        (entry.page_path(), (entry.source.clone(), String::new(), text))
+        (entry.page_path(), String::new(), String::from_utf8_lossy(&bytes).into_owned())
     };
-    Ok(Side { url, text, size })
+    let id = object_id(Kind::Blob, format!("{upstream}\0{body}").as_bytes())?;
+    let text = (!body.is_empty()).then(|| (entry.source.clone(), id));
+    Ok(Side { url, text })
 }
 
-/// What changed between two commits of one ref, sorted by place. A page that vanished and
-/// one that appeared with the same text, which is not empty, are one moved page.
+/// What the differences between two commits of one ref mean, sorted by place. A page that
+/// vanished and one that appeared with the same text, which is not empty, are one moved page.
+///
+/// Files are read only where a page of their source may have moved, and where `known_url`
+/// does not tell the URL of a file.
 ///
 /// # Errors
-/// A commit, tree or blob cannot be read.
-pub fn changes_between(
+/// A blob cannot be read.
+pub fn changes_of(
     archive: &Archive,
-    old: Option<ObjectId>,
-    new: ObjectId,
+    mut differences: Vec<PageDifference>,
+    known_url: &dyn Fn(&PageEntry, ObjectId) -> Option<String>,
 ) -> Result<Vec<Change>, ArchiveError> {
-    let snapshot = Snapshot::open(archive, Some(new))?;
+    differences.sort_by_cached_key(|difference| difference.entry.page_path());
+    let snapshot = Snapshot::open(archive, None)?;
+    let sources_of = |kind| -> HashSet<SourceId> {
+        let of_kind = differences.iter().filter(|it| kind_of(it) == kind);
+        of_kind.map(|it| it.entry.source.clone()).collect()
+    };
+    let (gained, lost) = (sources_of(ChangeKind::Added), sources_of(ChangeKind::Removed));
     let (mut changes, mut removed) = (Vec::new(), HashMap::<_, Vec<Change>>::new());
     let mut added = Vec::new();
-    for file in changed_files(archive, old, new)? {
-        let Some(entry) = PageEntry::from_page_path(&file.path) else { continue };
-        let read = |id: Option<ObjectId>| id.map(|id| side(&snapshot, &entry, id)).transpose();
-        let (before, after) = (read(file.old)?, read(file.new)?);
-        let kind = match (&before, &after) {
-            (None, _) => ChangeKind::Added,
-            (_, None) => ChangeKind::Removed,
-            _ => ChangeKind::Edited,
+    for difference in differences {
+        let kind = kind_of(&difference);
+        let PageDifference { entry, old, new } = difference;
+        let Some(shown) = new.or(old) else { continue };
+        let may_be_moved = kind != ChangeKind::Edited
+            && gained.contains(&entry.source)
+            && lost.contains(&entry.source);
+        let known = if may_be_moved { None } else { known_url(&entry, shown) };
+        let Side { url, text } = match known {
+            Some(url) => Side { url, text: None },
+            None => side(&snapshot, &entry, shown)?,
         };
-        let (old_size, new_size) = (size_of(before.as_ref()), size_of(after.as_ref()));
-        let Some(Side { url, text, .. }) = after.or(before) else { continue };
+        let size = |id: Option<ObjectId>| id.map_or(Ok(0), |id| snapshot.size(id));
+        let (old_size, new_size) = (size(old)?, size(new)?);
         let change = Change { kind, entry, from: None, url, old_size, new_size };
-        match kind {
-            ChangeKind::Added => added.push((text, change)),
-            ChangeKind::Removed => removed.entry(text).or_default().push(change),
+        match (kind, text) {
+            (ChangeKind::Added, Some(text)) => added.push((text, change)),
+            (ChangeKind::Removed, Some(text)) => removed.entry(text).or_default().push(change),
             _ => changes.push(change),
         }
     }
     for (text, mut change) in added {
-        let twins = removed.get_mut(&text).filter(|_| !text.2.is_empty());
-        if let Some(origin) = twins.and_then(Vec::pop) {
+        if let Some(origin) = removed.get_mut(&text).and_then(Vec::pop) {
             change.kind = ChangeKind::Moved;
             change.old_size = origin.old_size;
             change.from = Some(origin.entry);
@@ -189,6 +189,10 @@ pub fn changes_between(
     Ok(changes)
 }
 
-fn size_of(side: Option<&Side>) -> usize {
-    side.map_or(0, |side| side.size)
+fn kind_of(difference: &PageDifference) -> ChangeKind {
+    match (difference.old, difference.new) {
+        (None, _) => ChangeKind::Added,
+        (_, None) => ChangeKind::Removed,
+        _ => ChangeKind::Edited,
+    }
 }

@@ -106,6 +106,16 @@ impl Snapshot {
         Ok(object.detach().data)
     }
 
+    /// How many bytes a file has; it is not read for that.
+    ///
+    /// # Errors
+    /// It is not there.
+    pub fn size(&self, id: ObjectId) -> Result<usize, ArchiveError> {
+        let header = self.repository.find_header(id);
+        let header = header.map_err(ArchiveError::object(format!("cannot read the blob {id}")))?;
+        Ok(usize::try_from(header.size()).unwrap_or(usize::MAX))
+    }
+
     /// The bytes of the file at a full path.
     ///
     /// # Errors

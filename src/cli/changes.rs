@@ -5,19 +5,23 @@ use super::options::ChangesArguments;
 use super::output::Output;
 use super::session::Session;
 use super::{Ending, Failure};
-use crate::archive::{Archive, ObjectId, PRIVATE_REF, PUBLIC_REF};
+use crate::archive::{ObjectId, PUBLIC_REF};
 use crate::model::{Timestamp, Visibility};
-use crate::report::Changes;
+use crate::report::{Changes, Past};
+
+/// Both refs.
+const REFS: [Visibility; 2] = [Visibility::Public, Visibility::Private];
 
 pub(crate) fn changes(
     session: &Session,
     arguments: &ChangesArguments,
     output: &Output,
 ) -> Result<Ending, Failure> {
-    let archive = session.archive()?;
+    let (archive, state) = session.archive_and_state()?;
+    let past = Past::open(&archive, state.as_ref())?;
     let mut all = Vec::new();
-    for (name, old, new) in ranges(&archive, arguments.range.as_deref())? {
-        all.push(Changes::between(&archive, name, (old, new))?);
+    for (visibility, old, new) in ranges(&past, arguments.range.as_deref())? {
+        all.push(Changes::between(&past, visibility, (old, new))?);
     }
     if arguments.json {
         output.json(&all)?;
@@ -32,21 +36,16 @@ pub(crate) fn changes(
     Ok(Ending::Done)
 }
 
-type Range = (&'static str, Option<ObjectId>, ObjectId);
+type Range = (Visibility, Option<ObjectId>, ObjectId);
 
 /// The commits to compare, per ref.
-fn ranges(archive: &Archive, range: Option<&str>) -> Result<Vec<Range>, Failure> {
-    let parent = |commit| -> Result<Option<ObjectId>, Failure> {
-        Ok(archive.runs(Some(commit))?.first().and_then(|run| run.parent))
+fn ranges(past: &Past<'_>, range: Option<&str>) -> Result<Vec<Range>, Failure> {
+    let alone = |visibility, commit| -> Result<Range, Failure> {
+        Ok((visibility, past.archive.run(commit)?.parent, commit))
     };
     let Some(text) = range else {
-        let heads = archive.heads()?;
-        let mut ranges = Vec::new();
-        for visibility in [Visibility::Public, Visibility::Private] {
-            if let Some(tip) = heads.of(visibility) {
-                ranges.push((ref_name(visibility), parent(tip)?, tip));
-            }
-        }
+        let tips = REFS.into_iter().filter_map(|on| Some((on, past.heads().of(on)?)));
+        let ranges = tips.map(|(on, tip)| alone(on, tip)).collect::<Result<Vec<_>, _>>()?;
         if ranges.is_empty() {
             return Err(Failure::Usage(
                 "the archive has no run yet; `pagelog run` makes one".to_owned(),
@@ -56,10 +55,10 @@ fn ranges(archive: &Archive, range: Option<&str>) -> Result<Vec<Range>, Failure>
     };
     let Some((old, new)) = text.split_once("..") else {
         if is_date(text) {
-            return between_dates(archive, (None, text));
+            return between_dates(past, (None, text));
         }
-        let (visibility, commit) = archive.revision(text)?;
-        return Ok(vec![(ref_name(visibility), parent(commit)?, commit)]);
+        let (visibility, commit) = past.revision(text)?;
+        return Ok(vec![alone(visibility, commit)?]);
     };
     if new.starts_with('.') {
         return Err(Failure::Usage(format!(
@@ -69,16 +68,16 @@ fn ranges(archive: &Archive, range: Option<&str>) -> Result<Vec<Range>, Failure>
     let tip = |text| if str::is_empty(text) { "HEAD" } else { text };
     let (old, new) = (tip(old), tip(new));
     if is_date(old) || is_date(new) {
-        return between_dates(archive, (Some(old), new));
+        return between_dates(past, (Some(old), new));
     }
-    let (old_on, old) = archive.revision(old)?;
-    let (new_on, new) = archive.revision(new)?;
+    let (old_on, old) = past.revision(old)?;
+    let (new_on, new) = past.revision(new)?;
     if old_on != new_on {
         return Err(Failure::Usage(format!(
             "{text} compares a public with a private commit; they share no history"
         )));
     }
-    Ok(vec![(ref_name(new_on), Some(old), new)])
+    Ok(vec![(new_on, Some(old), new)])
 }
 
 fn is_date(text: &str) -> bool {
@@ -87,28 +86,18 @@ fn is_date(text: &str) -> bool {
 
 /// The commits of both refs at two dates (or revisions); without the first, the last run at
 /// the second date alone.
-fn between_dates(
-    archive: &Archive,
-    (old, new): (Option<&str>, &str),
-) -> Result<Vec<Range>, Failure> {
+fn between_dates(past: &Past<'_>, (old, new): (Option<&str>, &str)) -> Result<Vec<Range>, Failure> {
     let mut ranges = Vec::new();
-    for visibility in [Visibility::Public, Visibility::Private] {
-        let Some(tip) = commit_at(archive, visibility, Some(new))? else { continue };
+    for visibility in REFS {
+        let Some(tip) = commit_at(past, visibility, Some(new))? else { continue };
         let before = match old {
-            Some(old) => commit_at(archive, visibility, Some(old))?,
-            None => archive.runs(Some(tip))?.first().and_then(|run| run.parent),
+            Some(old) => commit_at(past, visibility, Some(old))?,
+            None => past.archive.run(tip)?.parent,
         };
-        ranges.push((ref_name(visibility), before, tip));
+        ranges.push((visibility, before, tip));
     }
     if ranges.is_empty() {
         return Err(Failure::Usage(format!("the archive has no run at {new} or before")));
     }
     Ok(ranges)
-}
-
-fn ref_name(visibility: Visibility) -> &'static str {
-    match visibility {
-        Visibility::Public => PUBLIC_REF,
-        Visibility::Private => PRIVATE_REF,
-    }
 }

@@ -8,7 +8,7 @@ use super::options::HistoryArguments;
 use super::output::Output;
 use super::session::Session;
 use super::{Ending, Failure};
-use crate::report::{VersionLine, find_pages, find_versions};
+use crate::report::{Past, VersionLine, find_pages, find_versions};
 
 /// What `history --json` prints, one a page.
 #[derive(Serialize)]
@@ -24,11 +24,11 @@ pub(crate) fn history(
     output: &Output,
 ) -> Result<Ending, Failure> {
     let (archive, state) = session.archive_and_state()?;
-    let pages =
-        find_pages((&archive, state.as_ref()), &arguments.url, arguments.source.as_deref())?;
+    let past = Past::open(&archive, state.as_ref())?;
+    let pages = find_pages(&past, &arguments.url, arguments.source.as_deref())?;
     let mut all = Vec::new();
     for page in pages {
-        let versions = find_versions(&archive, &session.config, &page)?;
+        let versions = find_versions(&past, &session.config, &page)?;
         all.push(PageHistory { path: page.entry.page_path(), url: page.url, versions });
     }
     if arguments.json {

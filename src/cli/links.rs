@@ -11,6 +11,7 @@ use super::session::Session;
 use super::{Ending, Failure};
 use crate::archive::{Archive, ArchiveError, PageEntry, Snapshot, decode_links};
 use crate::model::Visibility;
+use crate::report::Past;
 use crate::run::RunError;
 
 /// A line of `links --json`.
@@ -27,7 +28,8 @@ pub(crate) fn links(
     arguments: &LinksArguments,
     output: &Output,
 ) -> Result<Ending, Failure> {
-    let archive = session.archive()?;
+    let (archive, state) = session.archive_and_state()?;
+    let past = Past::open(&archive, state.as_ref())?;
     if let Some(id) = &arguments.source {
         refuse_unknown(session, &archive, id)?;
     }
@@ -37,7 +39,7 @@ pub(crate) fn links(
     let mut seen = BTreeSet::new();
     // The private ref has the full links of private sources, the public one only URLs.
     for visibility in [Visibility::Private, Visibility::Public] {
-        let commit = commit_at(&archive, visibility, arguments.at.as_deref())?;
+        let commit = commit_at(&past, visibility, arguments.at.as_deref())?;
         let snapshot = Snapshot::open(&archive, commit)?;
         let folder = arguments
             .source

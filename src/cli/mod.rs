@@ -107,7 +107,8 @@ impl Failure {
                 RunError::UnknownSource(_)
                 | RunError::CaseRule
                 | RunError::Archive(ArchiveError::Revision { .. }),
-            ) => 2,
+            )
+            | Self::Report(ReportError::Archive(ArchiveError::Revision { .. })) => 2,
             Self::Run(RunError::Archive(ArchiveError::Locked { .. })) => 4,
             Self::Run(RunError::Interrupted) | Self::Interrupted => 130,
             Self::Closed => 0,

@@ -6,7 +6,7 @@ use super::output::Output;
 use super::session::Session;
 use super::{Ending, Failure};
 use crate::archive::Snapshot;
-use crate::report::{LookupError, ReportError, find_pages};
+use crate::report::{LookupError, Past, ReportError, find_pages};
 
 pub(crate) fn show(
     session: &Session,
@@ -14,8 +14,8 @@ pub(crate) fn show(
     output: &Output,
 ) -> Result<Ending, Failure> {
     let (archive, state) = session.archive_and_state()?;
-    let pages =
-        find_pages((&archive, state.as_ref()), &arguments.url, arguments.source.as_deref())?;
+    let past = Past::open(&archive, state.as_ref())?;
+    let pages = find_pages(&past, &arguments.url, arguments.source.as_deref())?;
     let page = match pages.as_slice() {
         [page] => page,
         several if arguments.url.contains('*') => {
@@ -33,11 +33,12 @@ pub(crate) fn show(
             return Err(ReportError::from(LookupError::Ambiguous { what, paths }).into());
         }
     };
-    let mut bytes = None;
+    let mut file = None;
     for (visibility, entry) in page.places(&session.config) {
-        let commit = commit_at(&archive, visibility, arguments.at.as_deref())?;
-        bytes = Snapshot::open(&archive, commit)?.file(&entry.page_path())?;
-        if bytes.is_some() {
+        let commit = commit_at(&past, visibility, arguments.at.as_deref())?;
+        let found = commit.map(|commit| past.file_at((visibility, &entry), commit)).transpose()?;
+        file = found.flatten();
+        if file.is_some() {
             break;
         }
     }
@@ -46,6 +47,7 @@ pub(crate) fn show(
         Some(at) => LookupError::NotThen { url, at: at.clone() },
         None => LookupError::Gone(url),
     };
-    output.bytes(&bytes.ok_or_else(|| ReportError::from(missing))?)?;
+    let file = file.ok_or_else(|| ReportError::from(missing))?;
+    output.bytes(&Snapshot::open(&archive, None)?.read(file)?)?;
     Ok(Ending::Done)
 }

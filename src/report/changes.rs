@@ -4,7 +4,9 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::archive::{Archive, ArchiveError, Change, ChangeKind, ObjectId, changes_between};
+use super::{Past, ReportError};
+use crate::archive::{Change, ChangeKind, ObjectId, PRIVATE_REF, PUBLIC_REF};
+use crate::model::Visibility;
 
 /// One changed page.
 #[derive(Clone, Debug, Serialize)]
@@ -44,13 +46,17 @@ impl Changes {
     /// Compares two commits of a ref.
     ///
     /// # Errors
-    /// A commit cannot be read.
+    /// Archive or state cannot be read.
     pub fn between(
-        archive: &Archive,
-        name: &str,
+        past: &Past<'_>,
+        visibility: Visibility,
         (old, new): (Option<ObjectId>, ObjectId),
-    ) -> Result<Self, ArchiveError> {
-        let pages = changes_between(archive, old, new)?.into_iter().map(line).collect();
+    ) -> Result<Self, ReportError> {
+        let pages = past.changes(visibility, (old, new))?.into_iter().map(line).collect();
+        let name = match visibility {
+            Visibility::Public => PUBLIC_REF,
+            Visibility::Private => PRIVATE_REF,
+        };
         Ok(Self {
             name: name.to_owned(),
             old: old.map(|id| id.to_string()),

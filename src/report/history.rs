@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::lookup::Found;
-use crate::archive::{Archive, ArchiveError, Version, versions};
+use super::{Past, ReportError};
+use crate::archive::Version;
 use crate::config::Config;
 
 /// A version of a page.
@@ -27,13 +28,13 @@ pub struct VersionLine {
 /// # Errors
 /// The archive cannot be read.
 pub fn find_versions(
-    archive: &Archive,
+    past: &Past<'_>,
     config: &Config,
     page: &Found,
-) -> Result<Vec<VersionLine>, ArchiveError> {
+) -> Result<Vec<VersionLine>, ReportError> {
     let mut all = Vec::new();
     for (visibility, entry) in page.places(config) {
-        all.extend(versions(archive, visibility, &entry)?);
+        all.extend(past.versions(visibility, &entry)?);
     }
     all.sort_by_key(|version| std::cmp::Reverse(version.started));
     let mut lines: Vec<VersionLine> = Vec::new();

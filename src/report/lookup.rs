@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::ReportError;
-use crate::archive::{Archive, ObjectId, PageEntry, Snapshot, decode_page, pages_changed};
+use super::past::REFS;
+use super::{Past, ReportError};
+use crate::archive::{PageEntry, Snapshot, decode_page};
 use crate::config::Config;
 use crate::discover::{Scope, Selection, Verdict};
 use crate::model::{CaseRule, PageUrl, Source, SourceId, SourceKind, TreePath, Visibility};
-use crate::state::State;
+use crate::state::PageRow;
 
 /// Why no page was found, or more than one.
 #[derive(Debug, thiserror::Error)]
@@ -74,37 +75,31 @@ impl Found {
 /// # Errors
 /// There is none, or the archive cannot be read.
 pub fn find_pages(
-    (archive, state): (&Archive, Option<&State>),
+    past: &Past<'_>,
     what: &str,
     source: Option<&str>,
 ) -> Result<Vec<Found>, ReportError> {
     let mut found = BTreeSet::new();
     if let Some(entry) = PageEntry::from_page_path(what) {
-        found.extend(at_path(archive, &entry)?);
+        found.extend(at_path(past, &entry)?);
     }
     let canonical = PageUrl::parse(what).map_or_else(|_| what.to_owned(), |url| url.to_string());
-    let wanted = if what.contains('*') { what } else { &canonical };
-    if let Some(state) = state {
-        let rows = if what.contains('*') {
-            state.pages_like(wanted)?
-        } else {
-            state.pages_with_url(wanted)?
+    let pattern = what.split_once('*');
+    let wanted = if pattern.is_some() { what } else { &canonical };
+    if let Some(state) = past.state {
+        let rows = match pattern {
+            Some((start, _)) => state.pages_from(start, &|url| matches(wanted, url))?,
+            None => state.pages_with_url(wanted)?,
         };
-        for row in rows {
-            let full = format!("pages/{}/{}", row.source, row.path);
-            let Some(entry) = PageEntry::from_page_path(&full) else { continue };
-            let private = row.sketch.is_some();
-            let visibility = if private { Visibility::Private } else { Visibility::Public };
-            found.insert(Found { url: row.url, entry, visibility });
-        }
+        found.extend(rows.into_iter().filter_map(stands));
     } else {
-        found.extend(in_tips(archive, wanted)?);
+        found.extend(in_tips(past, wanted)?);
     }
     let of_source = |page: &Found| source.is_none_or(|id| page.entry.source.as_str() == id);
     found.retain(&of_source);
     // Of a pattern, pages that are gone belong to the answer beside those that are not.
-    if found.is_empty() || what.contains('*') {
-        let gone = in_history(archive, wanted)?;
+    if found.is_empty() || pattern.is_some() {
+        let gone = past.gone(wanted)?;
         let unknown = |page: &Found| !found.iter().any(|known| known.entry == page.entry);
         let gone: Vec<Found> = gone.into_iter().filter(unknown).filter(of_source).collect();
         found.extend(gone);
@@ -115,11 +110,19 @@ pub fn find_pages(
     Ok(found.into_iter().collect())
 }
 
+/// A page that the state knows.
+fn stands(row: PageRow) -> Option<Found> {
+    let entry = PageEntry { source: row.source, path: TreePath::parse(&row.path).ok()? };
+    let private = row.sketch.is_some();
+    let visibility = if private { Visibility::Private } else { Visibility::Public };
+    Some(Found { url: row.url, entry, visibility })
+}
+
 /// The page at a path of either tip.
-fn at_path(archive: &Archive, entry: &PageEntry) -> Result<Option<Found>, ReportError> {
-    let heads = archive.heads()?;
-    for visibility in [Visibility::Public, Visibility::Private] {
-        if let Some(page) = Snapshot::open(archive, heads.of(visibility))?.page(entry)? {
+fn at_path(past: &Past<'_>, entry: &PageEntry) -> Result<Option<Found>, ReportError> {
+    for visibility in REFS {
+        let tip = Snapshot::open(past.archive, past.heads().of(visibility))?;
+        if let Some(page) = tip.page(entry)? {
             return Ok(Some(Found { url: page.url.to_string(), entry: entry.clone(), visibility }));
         }
     }
@@ -127,11 +130,10 @@ fn at_path(archive: &Archive, entry: &PageEntry) -> Result<Option<Found>, Report
 }
 
 /// Pages with that URL (or matching the pattern) in both tips, where no state knows them.
-fn in_tips(archive: &Archive, wanted: &str) -> Result<Vec<Found>, ReportError> {
-    let heads = archive.heads()?;
+fn in_tips(past: &Past<'_>, wanted: &str) -> Result<Vec<Found>, ReportError> {
     let mut found = Vec::new();
-    for visibility in [Visibility::Public, Visibility::Private] {
-        let tip = Snapshot::open(archive, heads.of(visibility))?;
+    for visibility in REFS {
+        let tip = Snapshot::open(past.archive, past.heads().of(visibility))?;
         for (path, id) in tip.files("pages")? {
             let Some(entry) = PageEntry::from_page_path(&path) else { continue };
             let Ok(page) = decode_page(&tip.read(id)?) else { continue };
@@ -144,39 +146,8 @@ fn in_tips(archive: &Archive, wanted: &str) -> Result<Vec<Found>, ReportError> {
     Ok(found)
 }
 
-/// Pages with that URL (or matching the pattern, or at the path) in older commits, where
-/// they left the tree.
-fn in_history(archive: &Archive, wanted: &str) -> Result<BTreeSet<Found>, ReportError> {
-    let heads = archive.heads()?;
-    let mut found = BTreeSet::new();
-    for visibility in [Visibility::Public, Visibility::Private] {
-        for run in archive.runs(heads.of(visibility))? {
-            let before = Snapshot::open(archive, run.parent)?;
-            for (entry, _) in gone(archive, (run.parent, run.commit))? {
-                let Some(bytes) = before.file(&entry.page_path())? else { continue };
-                let Ok(page) = decode_page(&bytes) else { continue };
-                let url = page.url.to_string();
-                if matches(wanted, &url) || entry.page_path() == wanted {
-                    found.insert(Found { url, entry, visibility });
-                }
-            }
-        }
-    }
-    Ok(found)
-}
-
-type Gone = Vec<(PageEntry, Option<ObjectId>)>;
-
-fn gone(archive: &Archive, (old, new): (Option<ObjectId>, ObjectId)) -> Result<Gone, ReportError> {
-    if old.is_none() {
-        return Ok(Vec::new());
-    }
-    let changed = pages_changed(archive, old, new)?;
-    Ok(changed.into_iter().filter(|(_, blob)| blob.is_none()).collect())
-}
-
 /// Whether a URL is the wanted one, `*` standing for any text.
-fn matches(wanted: &str, url: &str) -> bool {
+pub(super) fn matches(wanted: &str, url: &str) -> bool {
     let mut parts = wanted.split('*');
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = url.strip_prefix(first) else { return false };

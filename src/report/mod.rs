@@ -7,6 +7,7 @@ mod history;
 mod limits;
 mod lookup;
 mod manners;
+mod past;
 mod site;
 mod status;
 
@@ -16,6 +17,7 @@ pub use explain::{Explanation, Step};
 pub use history::{VersionLine, find_versions};
 pub use lookup::{Found, LookupError, find_pages, paths_of};
 pub use manners::{HostManners, Manners, RobotsFile};
+pub use past::Past;
 pub use site::{RobotsLine, SiteLine, VisitLine};
 pub use status::{LargestStatus, OpenRun, SiteStatus, SizesStatus, SourceStatus, Status};
 

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::ReportError;
 use super::basis::Basis;
 use super::limits::{self, bytes};
 use super::site::left_alone;
+use super::{Past, ReportError};
 use crate::archive::{Archive, Largest, Sizes};
 use crate::model::{OutcomeKind, Source, SourceKind, Timestamp, Visibility};
 use crate::state::State;
@@ -176,7 +176,8 @@ impl Status {
     /// Archive or state cannot be read.
     pub fn of(basis: &Basis<'_>, archive: &Archive, sizes: &Sizes) -> Result<Self, ReportError> {
         let Basis { config, state, now, .. } = *basis;
-        let heads = archive.heads()?;
+        let past = Past::open(archive, state)?;
+        let heads = past.heads();
         let counts = state.map(State::page_counts).transpose()?.unwrap_or_default();
         let mut sources = Vec::new();
         for source in &config.sources {
@@ -187,7 +188,7 @@ impl Status {
         Ok(Self {
             archive: archive.path().display().to_string(),
             last_run: state.map(last_run).transpose()?.flatten(),
-            runs: archive.runs(heads.public)?.len(),
+            runs: past.count(Visibility::Public)?,
             public: heads.public.map(|id| id.to_string()),
             private: heads.private.map(|id| id.to_string()),
             sources,

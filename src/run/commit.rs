@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::pass::{Pass, tips};
-use super::{Context, Effect, Report, RunError, SourceReport};
+use super::{Context, Effect, Report, RunError, SourceReport, history};
 use crate::archive::{
     Archive, ArchiveFile, FORMAT_VERSION, NewCommit, RefMove, RunMessage, SourceLine,
 };
@@ -56,7 +56,7 @@ pub(super) fn finish(mut pass: Pass<'_>, effect: Effect) -> Result<Report, RunEr
         tracing::info!("objects and intent are on disk");
         move_refs(archive, state, (run, &moves))?;
         record.tips = tips(&moves.new);
-        match state.record_commit(run, ended, &record) {
+        match history::record(archive, state, (run, ended, &moves), &record) {
             // Nothing follows in this run that would build on it.
             Err(error) if kind == RunKind::Read => context.progress.warn(&format!(
                 "committed, but that could not be noted, so the next run does it: {error}"

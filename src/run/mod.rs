@@ -14,6 +14,7 @@ mod commit;
 mod convert;
 mod door;
 mod git;
+mod history;
 mod maintain;
 mod pass;
 mod probe;

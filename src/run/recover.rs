@@ -4,14 +4,15 @@
 use std::collections::HashMap;
 
 use super::commit::move_refs;
+use super::history::CaughtUp;
 use super::pass::tips;
-use super::{Context, RunError};
+use super::{Context, RunError, history};
 use crate::archive::{
-    Archive, ArchiveError, ArchivedRun, Heads, ObjectId, PRIVATE_REF, PUBLIC_REF, PageEntry,
-    RefMove, RunLock, Snapshot, decode_denied, decode_page, pages_changed, sketch,
+    Archive, ArchiveError, ArchivedRun, Heads, ObjectId, PRIVATE_REF, PUBLIC_REF, PageDifference,
+    PageDifferences, PageEntry, RefMove, RunLock, Snapshot, decode_denied, decode_page, sketch,
 };
-use crate::model::{RunId, RunKind, SourceId, Tips, Visibility};
-use crate::state::{CommitRecord, PageRow, RunRow, State, UpstreamRow};
+use crate::model::{RunId, RunKind, SourceId, Timestamp, Tips, Visibility};
+use crate::state::{CommitRecord, KnownRun, PageRow, RunRow, State, UpstreamRow};
 
 /// The archive of a run, under its lock.
 pub(super) struct Scene<'a> {
@@ -40,17 +41,16 @@ pub(super) fn recover(scene: &Scene<'_>, state: &mut State) -> Result<(), RunErr
         scene.context.progress.warn(&format!("{}: {}", put_back.place, put_back.what));
     }
     let (known, found) = (state.tips()?, archive.heads()?);
-    if known == tips(&found) {
-        return Ok(());
-    }
     // A state that speaks of no commit is new, or was killed while it was made anew.
-    if known == Tips::default() {
-        return rebuild(archive, state);
+    if known == Tips::default() && known != tips(&found) {
+        rebuild(archive, state)?;
+    } else {
+        refuse_moved_ref(PUBLIC_REF, known.public.as_deref(), found.public)?;
+        refuse_moved_ref(PRIVATE_REF, known.private.as_deref(), found.private)?;
     }
-    for (name, known, found) in
-        [(PUBLIC_REF, &known.public, found.public), (PRIVATE_REF, &known.private, found.private)]
-    {
-        refuse_moved_ref(name, known.as_deref(), found)?;
+    let interrupt = Some(&scene.context.interrupt);
+    if let CaughtUp::Not(why) = history::catch_up(archive, state, interrupt)? {
+        scene.context.progress.warn(&why);
     }
     Ok(())
 }
@@ -109,9 +109,14 @@ fn finish_intent(scene: &Scene<'_>, state: &mut State, intent: &RunRow) -> Resul
     record
         .removed
         .retain(|gone| !record.pages.iter().any(|p| p.source == gone.0 && p.path == gone.1));
-    let upstreams = last_upstreams(archive, state)?;
-    record.upstreams = upstreams;
-    state.record_commit(intent.id, context.clock.now(), &record)?;
+    // What the state knows of upstreams is right up to the commit before.
+    let before = old.private;
+    let runs = archive
+        .walk(new.private)
+        .take_while(|run| run.as_ref().map_or(true, |run| Some(run.commit) != before));
+    record.upstreams = last_upstreams(runs, state)?;
+    let moves = RefMove { old, new };
+    history::record(archive, state, (intent.id, context.clock.now(), &moves), &record)?;
     tracing::info!(run = %intent.id, "finished the run that was killed while it committed");
     Ok(())
 }
@@ -151,38 +156,12 @@ pub(super) fn heads(tips: &Tips) -> Result<Heads, RunError> {
 fn rebuild(archive: &Archive, state: &mut State) -> Result<(), RunError> {
     let found = archive.heads()?;
     state.forget_pages()?;
-    let mut numbers = HashMap::new();
-    let public = archive.runs(found.public)?;
-    let private = archive.runs(found.private)?;
-    // Commits of one run share start and kind; a ref that was put back by hand lacks some.
-    let kind_of = |run: &ArchivedRun| run.message.as_ref().map_or(RunKind::Read, |m| m.kind);
-    let mut beside: HashMap<_, Vec<&ArchivedRun>> = HashMap::new();
-    for run in &private {
-        beside.entry((run.started, kind_of(run))).or_default().push(run);
-    }
-    for run in public.iter().rev() {
-        let kind = kind_of(run);
-        let beside = beside.get_mut(&(run.started, kind)).and_then(Vec::pop);
-        let beside = beside.map(|run| run.commit.to_string());
-        let new = Tips { public: Some(run.commit.to_string()), private: beside };
-        let id = state.restore_run(kind, (run.started, run.ended), &new)?;
-        numbers.entry(run.started).or_insert(id);
-    }
+    let numbers = restore_runs(archive, state, &found)?;
     for visibility in [Visibility::Public, Visibility::Private] {
         let Some(tip) = found.of(visibility) else { continue };
-        let (mut pages, _) = differences(archive, (visibility, None, tip), RunId(0))?;
-        let retrieved = Snapshot::open(archive, Some(tip))?;
-        for row in &mut pages {
-            let id = ObjectId::from_hex(row.blob.as_bytes()).ok();
-            let page = id
-                .and_then(|id| retrieved.read(id).ok())
-                .and_then(|bytes| decode_page(&bytes).ok());
-            row.run =
-                page.and_then(|page| numbers.get(&page.retrieved).copied()).unwrap_or(RunId(0));
-        }
-        state.restore_pages(&pages)?;
+        restore_pages(archive, state, (visibility, tip), &numbers)?;
     }
-    for upstream in last_upstreams(archive, state)? {
+    for upstream in last_upstreams(archive.walk(found.private), state)? {
         state.restore_upstream(&upstream)?;
     }
     let denied = Snapshot::open(archive, found.private)?.file("denied.tsv")?.unwrap_or_default();
@@ -193,6 +172,67 @@ fn rebuild(archive: &Archive, state: &mut State) -> Result<(), RunError> {
     Ok(())
 }
 
+/// Runs or pages that are written at once while the state is made anew.
+const CHUNK: usize = 1000;
+
+/// Writes down the runs that the commits tell of; gives their numbers by their start.
+fn restore_runs(
+    archive: &Archive,
+    state: &mut State,
+    heads: &Heads,
+) -> Result<HashMap<Timestamp, RunId>, RunError> {
+    // Commits of one run share start and kind; a ref that was put back by hand lacks some.
+    let kind_of = |run: &ArchivedRun| run.message.as_ref().map_or(RunKind::Read, |m| m.kind);
+    let mut beside: HashMap<_, Vec<ObjectId>> = HashMap::new();
+    for run in archive.walk(heads.private) {
+        let run = run?;
+        beside.entry((run.started, kind_of(&run))).or_default().push(run.commit);
+    }
+    let mut runs = Vec::new();
+    for run in archive.walk(heads.public) {
+        let run = run?;
+        runs.push((run.commit, kind_of(&run), run.started, run.ended));
+    }
+    let mut numbers = HashMap::new();
+    while !runs.is_empty() {
+        let newest = runs.split_off(runs.len().saturating_sub(CHUNK));
+        let known = newest.into_iter().rev().map(|(public, kind, started, ended)| {
+            let private = beside.get_mut(&(started, kind)).and_then(Vec::pop);
+            let new = tips(&Heads { public: Some(public), private });
+            KnownRun { kind, started, ended, new }
+        });
+        let known: Vec<KnownRun> = known.collect();
+        for (run, id) in known.iter().zip(state.restore_runs(&known)?) {
+            numbers.entry(run.started).or_insert(id);
+        }
+    }
+    Ok(numbers)
+}
+
+/// Writes down the pages of a commit, each with the run that its text came with.
+fn restore_pages(
+    archive: &Archive,
+    state: &mut State,
+    (visibility, tip): (Visibility, ObjectId),
+    numbers: &HashMap<Timestamp, RunId>,
+) -> Result<(), RunError> {
+    let files = Snapshot::open(archive, None)?;
+    let mut rows = Vec::new();
+    for difference in PageDifferences::between(archive, None, Some(tip))? {
+        let PageDifference { entry, new, .. } = difference?;
+        let Some(blob) = new else { continue };
+        let stored = of_the_format(stored_page(&files, (visibility, entry), blob))?;
+        rows.extend(stored.map(|(retrieved, row)| PageRow {
+            run: numbers.get(&retrieved).copied().unwrap_or(RunId(0)),
+            ..row
+        }));
+        if rows.len() >= CHUNK {
+            state.restore_pages(&std::mem::take(&mut rows))?;
+        }
+    }
+    Ok(state.restore_pages(&rows)?)
+}
+
 type Differences = (Vec<PageRow>, Vec<(SourceId, String)>);
 
 /// Pages that are new, changed or gone between two commits of a ref.
@@ -201,18 +241,15 @@ fn differences(
     (visibility, old, new): (Visibility, Option<ObjectId>, ObjectId),
     run: RunId,
 ) -> Result<Differences, RunError> {
-    let snapshot = Snapshot::open(archive, Some(new))?;
+    let files = Snapshot::open(archive, None)?;
     let (mut pages, mut removed) = (Vec::new(), Vec::new());
-    for (entry, blob) in pages_changed(archive, old, new)? {
-        match blob {
+    for difference in PageDifferences::between(archive, old, Some(new))? {
+        let PageDifference { entry, new, .. } = difference?;
+        match new {
             None => removed.push((entry.source, entry.path.to_string())),
-            Some(blob) => match page_row(&snapshot, (visibility, entry), blob, run) {
-                // `audit` tells of it; the next run that reads it replaces it.
-                Err(RunError::Archive(error @ ArchiveError::Format { .. })) => {
-                    tracing::warn!(%error, "a stored page is left out of the state");
-                }
-                row => pages.push(row?),
-            },
+            Some(blob) => {
+                pages.extend(of_the_format(page_row(&files, (visibility, entry), blob, run))?);
+            }
         }
     }
     Ok((pages, removed))
@@ -220,30 +257,55 @@ fn differences(
 
 /// What the state keeps of a page.
 pub(super) fn page_row(
-    snapshot: &Snapshot,
-    (visibility, entry): (Visibility, PageEntry),
+    files: &Snapshot,
+    place: (Visibility, PageEntry),
     blob: ObjectId,
     run: RunId,
 ) -> Result<PageRow, RunError> {
-    let page = decode_page(&snapshot.read(blob)?)
+    let (_, row) = stored_page(files, place, blob)?;
+    Ok(PageRow { run, ..row })
+}
+
+/// The same but for its run, and when the page was retrieved.
+fn stored_page(
+    files: &Snapshot,
+    (visibility, entry): (Visibility, PageEntry),
+    blob: ObjectId,
+) -> Result<(Timestamp, PageRow), RunError> {
+    let page = decode_page(&files.read(blob)?)
         .map_err(|why| ArchiveError::Format { place: entry.page_path(), why: why.to_string() })?;
-    Ok(PageRow {
+    let row = PageRow {
         source: entry.source,
         path: entry.path.to_string(),
         url: page.url.to_string(),
         blob: blob.to_string(),
         sketch: (visibility == Visibility::Private).then(|| sketch(&page.body)),
-        run,
-    })
+        run: RunId(0),
+    };
+    Ok((page.retrieved, row))
 }
 
-/// The upstream commits that the archive's messages name last. What they were converted
-/// with is not known, so the next run converts everything once.
-fn last_upstreams(archive: &Archive, state: &State) -> Result<Vec<UpstreamRow>, RunError> {
-    let runs: Vec<ArchivedRun> = archive.runs(archive.heads()?.private)?;
+/// What was read; `None` where the page is not of the format.
+fn of_the_format<T>(read: Result<T, RunError>) -> Result<Option<T>, RunError> {
+    match read {
+        // `audit` tells of it; the next run that reads it replaces it.
+        Err(RunError::Archive(error @ ArchiveError::Format { .. })) => {
+            tracing::warn!(%error, "a stored page is left out of the state");
+            Ok(None)
+        }
+        read => read.map(Some),
+    }
+}
+
+/// The upstream commits that messages name first, of the newest run on. What they were
+/// converted with is not known, so the next run converts everything once.
+fn last_upstreams(
+    runs: impl Iterator<Item = Result<ArchivedRun, ArchiveError>>,
+    state: &State,
+) -> Result<Vec<UpstreamRow>, RunError> {
     let mut rows: HashMap<(SourceId, String), UpstreamRow> = HashMap::new();
     for run in runs {
-        let Some(message) = run.message else { continue };
+        let Some(message) = run?.message else { continue };
         for head in message.upstreams {
             let key = (head.source.clone(), head.repository.clone());
             if rows.contains_key(&key) {

@@ -6,9 +6,10 @@
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
-use super::RunError;
 use super::agree::{self, Mismatch};
+use super::history::CaughtUp;
 use super::recover::{accept_refs, page_row};
+use super::{RunError, history};
 use crate::archive::{Archive, RunLock, Snapshot};
 use crate::git::Git;
 use crate::model::{RunId, Timestamp, Tips};
@@ -55,6 +56,13 @@ pub fn repair(
         }
     } else {
         bring_into_step(archive, &mut state, &mut tell)?;
+    }
+    match history::catch_up(archive, &mut state, None)? {
+        CaughtUp::With(0) => {}
+        CaughtUp::With(commits) => {
+            tell(&format!("brought the index of the history into step: {commits} commits"));
+        }
+        CaughtUp::Not(why) => tell(&why),
     }
     if state.open_crawl()?.is_none() {
         if archive.spool_file().exists() {

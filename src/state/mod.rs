@@ -3,7 +3,8 @@
 //! Owns the runs with their phases, where each page stands, what was learnt about each
 //! URL (the ledger), which upstream commit was archived last, and what was taken down.
 //! Guarantees that an intent is on disk before it is acted on, and that what is known
-//! about pages always belongs to the commits in `tips`. The pages are the truth and this
+//! about pages always belongs to the commits in `tips`. An index tells which commits changed
+//! each page, and of which commits it speaks. The pages are the truth and this
 //! is a cache: lost or damaged, it is set aside (never deleted) and made anew from them.
 //!
 //! Beside it stands the [`Schedule`]: when each host may be asked again, shared by every
@@ -12,6 +13,9 @@
 mod check;
 mod crawl;
 mod drafts;
+mod history;
+#[cfg(test)]
+mod history_tests;
 mod ledger;
 mod open;
 mod pages;
@@ -30,10 +34,13 @@ use std::path::PathBuf;
 pub use check::{file_faults, set_file_aside};
 pub use crawl::{Crawl, Place};
 pub use drafts::{Draft, DraftFiles, DraftedPage, TreeChange};
+pub use history::{
+    Addition, Cause, ChangedPlace, GonePage, Id, IndexedCommit, PageChange, PageChanges, PagePlace,
+};
 pub use ledger::{Interval, LedgerEntry};
 pub use open::{Condition, State};
 pub use pages::PageRow;
-pub use runs::{CommitRecord, Phase, RunRow};
+pub use runs::{CommitRecord, KnownRun, Phase, RunRow};
 pub use schedule::{
     Change, Counted, Hold, HostConduct, HostRow, Lease, RobotsRow, Schedule, Stop, Tally,
 };
@@ -52,6 +59,9 @@ pub enum StateError {
         /// What SQLite said.
         error: rusqlite::Error,
     },
+    /// What a commit changed could not be told.
+    #[error("the index of the history: {0}")]
+    History(Cause),
     /// The file could not be set aside.
     #[error("cannot set the damaged state {path} aside: {error}")]
     SetAside {

@@ -2,6 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use super::history::behind;
 use super::{State, StateError};
 use crate::model::{RunId, SourceId};
 
@@ -50,13 +51,45 @@ impl State {
         self.page_rows("WHERE url = ? ORDER BY source, path", url)
     }
 
-    /// Pages whose URL matches a pattern with `*` for any text.
+    /// Pages whose URL begins with a text, and is one of those that are wanted.
     ///
     /// # Errors
     /// The state cannot be read.
-    pub fn pages_like(&self, pattern: &str) -> Result<Vec<PageRow>, StateError> {
-        let glob = pattern.replace('[', "[[]").replace('?', "[?]");
-        self.page_rows("WHERE url GLOB ? ORDER BY url, source", &glob)
+    pub fn pages_from(
+        &self,
+        start: &str,
+        wanted: &dyn Fn(&str) -> bool,
+    ) -> Result<Vec<PageRow>, StateError> {
+        let query = || {
+            let sql = format!("{SELECT} WHERE url >= ? AND url < ? ORDER BY url, source");
+            let mut statement = self.db.prepare(&sql)?;
+            let mut rows = statement.query([start, &behind(start)])?;
+            let mut found = Vec::new();
+            while let Some(row) = rows.next()? {
+                if wanted(row.get_ref(2)?.as_str()?) {
+                    found.extend(page_row(row)?);
+                }
+            }
+            Ok(found)
+        };
+        query().map_err(|error| self.error(error))
+    }
+
+    /// The URL of the page at a place, if that file is there.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn url_of_file(
+        &self,
+        (source, path): (&SourceId, &str),
+        blob: &str,
+    ) -> Result<Option<String>, StateError> {
+        let query = || {
+            let sql = "SELECT url FROM page WHERE source = ? AND path = ? AND blob = ?";
+            let mut statement = self.db.prepare_cached(sql)?;
+            statement.query_row([source.as_str(), path, blob], |row| row.get(0)).optional()
+        };
+        query().map_err(|error| self.error(error))
     }
 
     /// The page at that path of a source.

@@ -2,9 +2,10 @@
 
 use std::time::{Duration, SystemTime};
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::drafts;
+use super::history::{self, Addition};
 use super::ledger::{LedgerEntry, record};
 use super::pages::{PageRow, apply};
 use super::upstreams::{UpstreamRow, forget, store};
@@ -63,6 +64,19 @@ pub struct RunRow {
     /// From when on lock files on the refs are the run's own, by the machine's clock;
     /// `None` where none is.
     pub intent_at: Option<SystemTime>,
+}
+
+/// A run that the archive tells of.
+#[derive(Clone, Debug)]
+pub struct KnownRun {
+    /// What made its commits.
+    pub kind: RunKind,
+    /// Its start.
+    pub started: Timestamp,
+    /// Its end.
+    pub ended: Timestamp,
+    /// Its commits.
+    pub new: Tips,
 }
 
 /// Everything that becomes true with a commit.
@@ -142,7 +156,8 @@ impl State {
         })
     }
 
-    /// Writes down that the refs have moved, with all that is true now.
+    /// Writes down that the refs have moved, with all that is true now, the index of the
+    /// history included.
     ///
     /// # Errors
     /// The state cannot be written; the next run makes it up from the archive.
@@ -150,9 +165,12 @@ impl State {
         &mut self,
         run: RunId,
         ended: Timestamp,
-        done: &CommitRecord,
+        (done, history): (&CommitRecord, Vec<Addition<'_>>),
     ) -> Result<(), StateError> {
         self.transaction(|db| {
+            for addition in history {
+                history::append(db, addition)?;
+            }
             apply(db, &done.pages, &done.removed)?;
             drafts::apply(db, run)?;
             for upstream in &done.upstreams {
@@ -240,35 +258,13 @@ impl State {
         query().map_err(|error| self.error(error))
     }
 
-    /// Adds a run that the archive tells of, unless it is known; for making the state anew.
+    /// Adds runs that the archive tells of, unless they are known, and gives their numbers;
+    /// for making the state anew.
     ///
     /// # Errors
     /// The state cannot be written.
-    pub fn restore_run(
-        &mut self,
-        kind: RunKind,
-        (started, ended): (Timestamp, Timestamp),
-        new: &Tips,
-    ) -> Result<RunId, StateError> {
-        self.transaction(|db| {
-            let sql = "SELECT id FROM run WHERE phase = 'committed' AND public_new IS ?";
-            let known = db.query_row(sql, [&new.public], |row| row.get(0)).optional()?;
-            if let Some(known) = known {
-                return Ok(RunId(known));
-            }
-            db.execute(
-                "INSERT INTO run (kind, started, ended, phase, public_new, private_new) \
-                 VALUES (?, ?, ?, 'committed', ?, ?)",
-                params![
-                    kind.name(),
-                    started.to_string(),
-                    ended.to_string(),
-                    new.public,
-                    new.private
-                ],
-            )?;
-            Ok(RunId(db.last_insert_rowid()))
-        })
+    pub fn restore_runs(&mut self, runs: &[KnownRun]) -> Result<Vec<RunId>, StateError> {
+        self.transaction(|db| runs.iter().map(|run| restore_run(db, run)).collect())
     }
 
     /// The commits that the state speaks of.
@@ -304,6 +300,21 @@ impl State {
 const SELECT: &str = "SELECT id, kind, started, ended, phase, public_old, private_old, \
                       public_new, private_new, intent_at FROM run";
 
+fn restore_run(db: &Connection, run: &KnownRun) -> rusqlite::Result<RunId> {
+    let sql = "SELECT id FROM run WHERE public_new = ? AND phase = 'committed'";
+    let known =
+        db.prepare_cached(sql)?.query_row([&run.new.public], |row| row.get(0)).optional()?;
+    if let Some(known) = known {
+        return Ok(RunId(known));
+    }
+    let sql = "INSERT INTO run (kind, started, ended, phase, public_new, private_new) \
+               VALUES (?, ?, ?, 'committed', ?, ?)";
+    let (started, ended) = (run.started.to_string(), run.ended.to_string());
+    let values = params![run.kind.name(), started, ended, run.new.public, run.new.private];
+    db.prepare_cached(sql)?.execute(values)?;
+    Ok(RunId(db.last_insert_rowid()))
+}
+
 fn run_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
     let intent: Option<i64> = row.get(9)?;
     Ok(RunRow {
@@ -324,7 +335,7 @@ fn milliseconds(time: SystemTime) -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-fn set_tips(db: &rusqlite::Connection, tips: &Tips) -> rusqlite::Result<()> {
+fn set_tips(db: &Connection, tips: &Tips) -> rusqlite::Result<()> {
     for (name, commit) in [("public", &tips.public), ("private", &tips.private)] {
         match commit {
             Some(commit) => {

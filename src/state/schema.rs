@@ -2,7 +2,7 @@
 
 /// What makes a state of each version from one of the version before it; the first makes it
 /// from nothing.
-pub(super) const STEPS: [&str; 2] = [FIRST, SITES];
+pub(super) const STEPS: [&str; 3] = [FIRST, SITES, HISTORY];
 
 /// Runs, pages, the ledger, repositories: version 1.
 const FIRST: &str = "
@@ -122,4 +122,34 @@ CREATE TABLE draft (            -- what the open run learnt; true from its commi
     etag TEXT, last_modified TEXT, followed INTEGER, text INTEGER,
     gone_since INTEGER, moved_to TEXT, moved_status INTEGER, moved_since INTEGER
 );
+";
+
+/// Which commits changed the file of each page: version 3.
+const HISTORY: &str = "
+CREATE TABLE ref_commit (       -- the commits of a ref that the index speaks of, from the first on
+    ref INTEGER NOT NULL,       -- 0 public, 1 private
+    number INTEGER NOT NULL,    -- from 0
+    id BLOB NOT NULL,
+    started INTEGER NOT NULL,   -- start of its run; seconds since 1970
+    PRIMARY KEY (ref, number)
+) WITHOUT ROWID;
+CREATE INDEX ref_commit_id ON ref_commit (id);
+CREATE TABLE place (            -- where a page stands or stood
+    id INTEGER PRIMARY KEY,
+    source TEXT NOT NULL,
+    path TEXT NOT NULL,         -- below pages/<source>/
+    url TEXT,                   -- of a page that is on no ref any more: the one it had last
+    gone INTEGER,               -- of such a page: the ref it stood on last
+    UNIQUE (source, path)
+);
+CREATE INDEX place_url ON place (url) WHERE url IS NOT NULL;
+CREATE TABLE version (          -- from that commit on a page has that file
+    place INTEGER NOT NULL REFERENCES place (id),
+    ref INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    file BLOB,                  -- id of the blob; NULL where the page left
+    PRIMARY KEY (place, ref, number)
+) WITHOUT ROWID;
+CREATE INDEX version_commit ON version (ref, number);
+CREATE INDEX run_public ON run (public_new) WHERE public_new IS NOT NULL;
 ";

@@ -110,7 +110,7 @@ fn commit(state: &mut State, run: RunId) {
     state.record_intent(run, (&tips, None), &[]).unwrap();
     state.end_crawl().unwrap();
     let record = CommitRecord { tips, ..CommitRecord::default() };
-    state.record_commit(run, time(4), &record).unwrap();
+    state.record_commit(run, time(4), (&record, Vec::new())).unwrap();
 }
 
 fn take(state: &mut State) -> Option<UrlId> {
@@ -248,7 +248,7 @@ fn drafts_of_another_run_are_not_made_true() {
     state.draft(ids[0], &put(1, TreeChange::Added)).unwrap();
     state.end_crawl().unwrap();
     let other = state.begin_run(RunKind::Configuration, time(5), &Tips::default()).unwrap();
-    state.record_commit(other, time(5), &CommitRecord::default()).unwrap();
+    state.record_commit(other, time(5), (&CommitRecord::default(), Vec::new())).unwrap();
     assert_eq!(state.page_count(&docs()).unwrap(), 0);
     assert_eq!(state.open_crawl().unwrap().map(|crawl| crawl.run), Some(open));
 }

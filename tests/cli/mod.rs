@@ -9,6 +9,7 @@ mod explanations;
 mod histories;
 mod manners;
 mod outputs;
+mod pasts;
 mod probes;
 mod questions;
 mod scene;

@@ -82,6 +82,7 @@ impl Scene {
         let Outcome { code, stdout, stderr } = world.pagelog_at(self.clock, &["run"]);
         assert_eq!(code, Some(0), "the run after {what}\n{stdout}{stderr}");
         world.assert_sound();
+        world.assert_indexed();
         assert_eq!(world.trees(), self.trees, "the run after {what}");
         assert_eq!(locks(world), Vec::<String>::new(), "the run after {what}");
     }

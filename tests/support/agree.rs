@@ -9,10 +9,12 @@ const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 impl World {
     /// The archive is sound, has its two refs and no other, is without faults by its own
-    /// audit, and Git tells the same of the last run as `pagelog changes`.
+    /// audit, Git tells the same of the last run as `pagelog changes`, and the index of the
+    /// history what the commits tell.
     #[track_caller]
     pub fn assert_whole(&self) {
         self.assert_sound();
+        self.assert_indexed();
         let refs = self.git(&["for-each-ref", "--format=%(refname)"]).ok();
         assert_eq!(refs, "refs/heads/main\nrefs/private/main\n");
         assert_eq!(self.pagelog(&["audit"]).ok(), "audit: no faults\n");
