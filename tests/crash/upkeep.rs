@@ -15,6 +15,9 @@ use crate::support::{Outcome, World};
 const CALLS: &str = "?rename,?renameat,?renameat2,fsync,fdatasync,?unlink,?unlinkat,?rmdir,\
                      ?mkdir,?mkdirat,ftruncate,openat";
 
+/// Those that a call of Git is killed at.
+const OF_GIT: &str = "?rename,?renameat2,?link,?fsync,?fdatasync,?unlink,?rmdir,?mkdir";
+
 /// Takes the place of `git`: traces its calls that make packs and graphs, or kills one of them.
 const STAND_IN: &str = r#"
 case " $* " in
@@ -81,12 +84,11 @@ fn upkeep_killed_at_each_step() {
 
 #[test]
 fn git_killed_at_each_step_of_upkeep() {
-    const NAMES: &str = "?rename,?renameat2,?link,?fsync,?fdatasync,?unlink,?rmdir,?mkdir";
     if !usable("killing Git at each step of upkeep") {
         return;
     }
     let scene = ManyRuns::with_upkeep_due(0);
-    let script = STAND_IN.replace("@CALLS@", NAMES);
+    let script = STAND_IN.replace("@CALLS@", OF_GIT);
     let run = |world: &World| -> Outcome {
         let mut command = stand_in::command(world, &scene.clock(), &script);
         command.output().expect("pagelog starts").into()
