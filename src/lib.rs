@@ -36,3 +36,6 @@ pub mod politeness;
 pub mod report;
 pub mod run;
 pub mod state;
+
+#[cfg(test)]
+mod test_time;

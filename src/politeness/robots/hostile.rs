@@ -1,11 +1,12 @@
 //! Files that are meant to do harm: no panic, no time out of proportion.
 
 use std::fmt::Write as _;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use super::*;
+use crate::test_time::worked;
 
 const TOKEN: &str = "ExampleBot";
 
@@ -13,9 +14,7 @@ const TOKEN: &str = "ExampleBot";
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn within(name: &str, work: impl FnOnce()) {
-    let begun = Instant::now();
-    work();
-    let took = begun.elapsed();
+    let ((), took) = worked(work);
     assert!(took < PATIENCE, "{name} took {took:?}");
 }
 

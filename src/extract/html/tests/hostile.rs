@@ -1,13 +1,12 @@
 //! What no page may do: take long, grow without bound, panic, or break the format.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::*;
+use crate::test_time::worked;
 
 fn within(seconds: u64, name: &str, html: &str) -> ExtractedHtml {
-    let start = Instant::now();
-    let found = page(html);
-    let took = start.elapsed();
+    let (found, took) = worked(|| page(html));
     assert!(took < Duration::from_secs(seconds), "{name}: {took:?}");
     let most = html.len().saturating_mul(40) + 10_000;
     assert!(found.body.len() < most, "{name}: {} bytes", found.body.len());
