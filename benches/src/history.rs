@@ -269,7 +269,7 @@ fn commit(side: &mut Side, run: usize, count: usize) -> (String, usize) {
     let links = last.path.replacen("pages/", "links/", 1);
     let links = links.trim_end_matches(".md").to_owned() + ".tsv";
     let (mut added, mut removed) = (0, 0);
-    if side.source == "docs" && run % REMOVES == 0 {
+    if side.source == "docs" && run.is_multiple_of(REMOVES) {
         let _ = write!(files, "D {}\nD {links}\n", last.path);
         removed = 1;
     } else if side.source == "docs" && run % REMOVES == 1 && run > 1 {
