@@ -36,6 +36,3 @@ pub mod politeness;
 pub mod report;
 pub mod run;
 pub mod state;
-
-#[cfg(test)]
-mod test_time;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use super::*;
-use crate::test_time::worked;
+use crate::clock::tests::worked;
 
 const TOKEN: &str = "ExampleBot";
 

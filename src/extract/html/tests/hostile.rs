@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::*;
-use crate::test_time::worked;
+use crate::clock::tests::worked;
 
 fn within(seconds: u64, name: &str, html: &str) -> ExtractedHtml {
     let (found, took) = worked(|| page(html));
