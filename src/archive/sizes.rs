@@ -96,7 +96,8 @@ impl Archive {
             let usage = self.usage(git, &self.runs(heads.private)?, of_private)?;
             (now.private, now.sizes.private) = (heads.private, usage);
         }
-        if known.public == heads.public && self.remote_commits().is_empty() {
+        let of_public = known.usage(known.public, known.sizes.public, &now.packs);
+        if of_public.0 == heads.public && self.remote_commits().is_empty() {
             // All is known, and all would be pushed: no commit has to be walked for that.
             now.sizes.push = now.sizes.public;
             if now != known {
@@ -105,7 +106,6 @@ impl Archive {
             return Ok(now.sizes);
         }
         let runs = self.runs(heads.public)?;
-        let of_public = known.usage(known.public, known.sizes.public, &now.packs);
         if of_public.0 != heads.public {
             now.sizes.public = self.usage(git, &runs, of_public)?;
             now.sizes.growth = self.growth(git, &runs)?;
