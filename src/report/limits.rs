@@ -78,7 +78,11 @@ pub(super) fn warnings(sizes: &Sizes) -> Vec<String> {
 
 /// A size as people read it.
 pub(super) fn bytes(size: u64) -> String {
-    let (unit, name) = if size < 1_000_000_000 { (100_000, "MB") } else { (100_000_000, "GB") };
+    let (unit, name) = match size {
+        0..100_000 => (100, "kB"),
+        100_000..1_000_000_000 => (100_000, "MB"),
+        _ => (100_000_000, "GB"),
+    };
     let tenths = (size + unit / 2) / unit;
     format!("{}.{} {name}", tenths / 10, tenths % 10)
 }
@@ -142,7 +146,9 @@ mod tests {
 
     #[test]
     fn sizes_are_rounded() {
-        assert_eq!(bytes(0), "0.0 MB");
+        assert_eq!(bytes(0), "0.0 kB");
+        assert_eq!(bytes(1_250), "1.3 kB");
+        assert_eq!(bytes(100_000), "0.1 MB");
         assert_eq!(bytes(49_960_000), "50.0 MB");
         assert_eq!(bytes(1_549_000_000), "1.5 GB");
     }

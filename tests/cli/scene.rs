@@ -64,5 +64,5 @@ pub fn stable(world: &World, text: &str) -> String {
     );
     let text = replace(&text, r#"("ended"): "[^"]*""#, "$1: \"<time>\"");
     let text = replace(&text, r"about \d+ runs", "about <n> runs");
-    replace(&text, r"\d+\.\d [MG]B", "<size>")
+    replace(&text, r"\d+\.\d [kMG]B", "<size>")
 }
