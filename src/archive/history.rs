@@ -29,6 +29,8 @@ pub struct ArchivedRun {
 pub struct Version {
     /// The commit with which it came.
     pub commit: ObjectId,
+    /// How many commits of its ref are newer.
+    pub behind: usize,
     /// Start of that run.
     pub started: Timestamp,
     /// The page's file; `None` where it left the tree.
@@ -172,10 +174,10 @@ pub fn versions(
     let mut versions: Vec<Version> = Vec::new();
     // Filled from the newest on: what a run made is known once the one before it was seen.
     let mut newer: Option<Version> = None;
-    for run in archive.walk(archive.heads()?.of(visibility)) {
+    for (behind, run) in archive.walk(archive.heads()?.of(visibility)).enumerate() {
         let ArchivedRun { commit, started, .. } = run?;
         let blob = Snapshot::open(archive, Some(commit))?.blob_at(&path)?;
-        let newest = newer.replace(Version { commit, started, blob, before: None });
+        let newest = newer.replace(Version { commit, behind, started, blob, before: None });
         let changed = newest.filter(|newest| newest.blob != blob);
         versions.extend(changed.map(|newest| Version { before: blob, ..newest }));
     }

@@ -25,7 +25,7 @@ pub(crate) fn history(
 ) -> Result<Ending, Failure> {
     let (archive, state) = session.archive_and_state()?;
     let past = Past::open(&archive, state.as_ref())?;
-    let pages = find_pages(&past, &arguments.url, arguments.source.as_deref())?;
+    let pages = find_pages((&past, &session.config), &arguments.url, arguments.source.as_deref())?;
     let mut all = Vec::new();
     for page in pages {
         let versions = find_versions(&past, &session.config, &page)?;

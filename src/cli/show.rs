@@ -15,7 +15,7 @@ pub(crate) fn show(
 ) -> Result<Ending, Failure> {
     let (archive, state) = session.archive_and_state()?;
     let past = Past::open(&archive, state.as_ref())?;
-    let pages = find_pages(&past, &arguments.url, arguments.source.as_deref())?;
+    let pages = find_pages((&past, &session.config), &arguments.url, arguments.source.as_deref())?;
     let page = match pages.as_slice() {
         [page] => page,
         several if arguments.url.contains('*') => {

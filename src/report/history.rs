@@ -1,5 +1,7 @@
 //! The dated versions of one page.
 
+use std::cmp::Reverse;
+
 use serde::Serialize;
 
 use super::lookup::Found;
@@ -36,27 +38,32 @@ pub fn find_versions(
     for (visibility, entry) in page.places(config) {
         all.extend(past.versions(visibility, &entry)?);
     }
-    all.sort_by_key(|version| std::cmp::Reverse(version.started));
+    // Commits of one run share its start, and stand equally far behind the tips.
+    all.sort_by_key(|version| (Reverse(version.started), version.behind));
     let mut lines: Vec<VersionLine> = Vec::new();
-    for version in all.into_iter().map(line) {
-        match lines.last_mut() {
-            Some(last) if is_one_move(last, &version) => {
-                last.kind = "moved";
-                last.before = last.before.take().or(version.before);
-                if last.blob.is_none() {
-                    last.blob = version.blob;
-                    last.commit = version.commit;
+    for commits in all.chunk_by(|a, b| (a.started, a.behind) == (b.started, b.behind)) {
+        let of_commit = lines.len();
+        for version in commits.iter().map(|version| line(*version)) {
+            let last = lines[of_commit..].last_mut();
+            match last.filter(|last| is_one_move(last, &version)) {
+                Some(last) => {
+                    last.kind = "moved";
+                    last.before = last.before.take().or(version.before);
+                    if last.blob.is_none() {
+                        last.blob = version.blob;
+                        last.commit = version.commit;
+                    }
                 }
+                None => lines.push(version),
             }
-            _ => lines.push(version),
         }
     }
     Ok(lines)
 }
 
-/// Whether one run made the page vanish from one place and come up at another.
+/// Whether the page vanished from one place and came up at another.
 fn is_one_move(a: &VersionLine, b: &VersionLine) -> bool {
-    a.date == b.date && matches!((a.kind, b.kind), ("added", "removed") | ("removed", "added"))
+    matches!((a.kind, b.kind), ("added", "removed") | ("removed", "added"))
 }
 
 fn line(version: Version) -> VersionLine {

@@ -1,6 +1,6 @@
 //! Finding the pages that a person means by a URL, a pattern or a path.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use super::past::REFS;
 use super::{Past, ReportError};
@@ -54,13 +54,14 @@ pub struct Found {
 
 impl Found {
     /// Where the page stands or may have stood: on its ref and on the other one, under the
-    /// id of its source and under those that the source had before.
+    /// id of its source and under those that the source has or had besides.
     #[must_use]
     pub fn places(&self, config: &Config) -> Vec<(Visibility, PageEntry)> {
         let source = config.source(self.entry.source.as_str());
-        let before = source.map_or(&[][..], |source| &source.was);
+        let others = source.into_iter().flat_map(|s| std::iter::once(&s.id).chain(&s.was));
+        let own = &self.entry.source;
         let mut places = Vec::new();
-        for id in std::iter::once(&self.entry.source).chain(before) {
+        for id in std::iter::once(own).chain(others.filter(|id| *id != own)) {
             let entry = PageEntry { source: id.clone(), path: self.entry.path.clone() };
             places.push((self.visibility, entry.clone()));
             places.push((self.visibility.other(), entry));
@@ -75,7 +76,7 @@ impl Found {
 /// # Errors
 /// There is none, or the archive cannot be read.
 pub fn find_pages(
-    past: &Past<'_>,
+    (past, config): (&Past<'_>, &Config),
     what: &str,
     source: Option<&str>,
 ) -> Result<Vec<Found>, ReportError> {
@@ -100,14 +101,32 @@ pub fn find_pages(
     // Of a pattern, pages that are gone belong to the answer beside those that are not.
     if found.is_empty() || pattern.is_some() {
         let gone = past.gone(wanted)?;
-        let unknown = |page: &Found| !found.iter().any(|known| known.entry == page.entry);
-        let gone: Vec<Found> = gone.into_iter().filter(unknown).filter(of_source).collect();
-        found.extend(gone);
+        found.extend(gone.into_iter().filter(of_source));
+        forget_former(&mut found, config);
     }
     if found.is_empty() {
         return Err(LookupError::Unknown(what.to_owned()).into());
     }
     Ok(found.into_iter().collect())
+}
+
+/// Leaves out pages under former ids of a source, where they are found under a later one:
+/// their past is part of what is told of these.
+fn forget_former(found: &mut BTreeSet<Found>, config: &Config) {
+    let now = |page: &Found| {
+        let id = &page.entry.source;
+        config.source(id.as_str()).map_or(id, |source| &source.id).clone()
+    };
+    let mut told: HashMap<(SourceId, TreePath), PageEntry> = HashMap::new();
+    for page in found.iter() {
+        let (now, entry) = (now(page), &page.entry);
+        let is_current = now == entry.source;
+        let told = told.entry((now, entry.path.clone())).or_insert_with(|| entry.clone());
+        if is_current {
+            told.clone_from(entry);
+        }
+    }
+    found.retain(|page| told.get(&(now(page), page.entry.path.clone())) == Some(&page.entry));
 }
 
 /// A page that the state knows.

@@ -158,9 +158,12 @@ impl<'a> Past<'a> {
         let place = (&entry.source, entry.path.as_str());
         let mut before = None;
         let rows = index.state.page_versions(index.last(on), place)?;
-        let versions = rows.into_iter().map(|(IndexedCommit { id, started, .. }, file)| {
+        let (_, last) = index.last(on);
+        let versions = rows.into_iter().map(|(IndexedCommit { number, id, started }, file)| {
             let (commit, blob) = (ObjectId::from(id), file.map(ObjectId::from));
-            Version { commit, started, blob, before: std::mem::replace(&mut before, blob) }
+            let behind = usize::try_from(last - number).unwrap_or(0);
+            let before = std::mem::replace(&mut before, blob);
+            Version { commit, behind, started, blob, before }
         });
         let mut versions: Vec<Version> = versions.collect();
         versions.reverse();

@@ -114,6 +114,13 @@ fn with_the_index_and_without_a_state() {
         assert_eq!(indexed.stderr, walked.stderr, "{question:?}");
         if indexed.code == Some(0) { good += 1 } else { bad += 1 }
     }
+    // A page is told of once, with all its past, under whichever name its source had.
+    let d = world.pagelog(&["history", "https://up.git.invalid/d.md", "--json"]).json();
+    let kinds: Vec<&str> =
+        d[0]["versions"].as_array().unwrap().iter().map(|v| v["kind"].as_str().unwrap()).collect();
+    assert_eq!(d.as_array().unwrap().len(), 1, "{d}");
+    assert_eq!(d[0]["path"], "pages/guide/up.git.invalid/d.md");
+    assert_eq!(kinds, ["removed", "moved", "added", "removed", "added"]);
     assert!(good > 60 && bad > 10, "{good} answers, {bad} refusals");
     assert!(!bare.archive().join("pagelog/state.sqlite").exists());
     let runs = |world: &World| world.pagelog(&["status", "--json"]).json()["runs"].clone();
