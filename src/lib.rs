@@ -3,7 +3,7 @@
 //! Data flows one way; each module is a stage and knows only those before it:
 //!
 //! ```text
-//! sources.toml → config → run ⟲ { discover → fetch → extract } → archive (one commit)
+//! sources.toml → config → run ⟲ { discover → fetch → extract } → archive (one commit) → publish
 //! ```
 //!
 //! A crawl needs links and extraction makes them; that circle is cut by [`run`], which owns
@@ -19,6 +19,7 @@
 //! * [`archive`] the bare repository: format, packs, refs, what can be read from them
 //! * [`state`] what the next run must remember
 //! * [`run`] the loop, and the order in which things become durable
+//! * [`publish`] what may leave, the proof that nothing else does, and the push
 //! * [`report`] what archive and state tell, as text and JSON
 //! * [`cli`] the command line
 //! * [`clock`] the only `now()`
@@ -33,6 +34,7 @@ pub mod fetch;
 pub mod git;
 pub mod model;
 pub mod politeness;
+pub mod publish;
 pub mod report;
 pub mod run;
 pub mod state;

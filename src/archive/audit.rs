@@ -27,8 +27,11 @@ use faults::Notes;
 pub use faults::{Fault, FaultKind, Faults};
 pub use listing::{each_page_file, page_sources};
 
+pub(super) use commits::look_at;
+pub(super) use content::{links_fault, page_fault};
 pub(super) use directory::own_left_overs;
 pub(super) use listing::{Listed, Node, list};
+pub(super) use root::{fault as root_fault, moved_fault};
 
 use super::directory::Archive;
 use super::error::ArchiveError;

@@ -80,6 +80,7 @@ impl Archive {
             if self.heads()? == heads {
                 bytes += fs::metadata(&file).map_or(0, |data| data.len());
                 bytes += copy(&self.upstream_folder(), &copy_of.upstream_folder())?;
+                bytes += copy(&self.published_file(), &copy_of.published_file())?;
                 return Ok(bytes);
             }
         }

@@ -18,8 +18,8 @@ pub(super) const README: &str = "README.md";
 pub(super) const ARCHIVE_TOML: &str = "archive.toml";
 pub(super) const GITATTRIBUTES: &str = ".gitattributes";
 pub(super) const DENIED: &str = "denied.tsv";
-pub(super) const TAKEDOWNS: &str = "TAKEDOWNS.md";
 pub(super) const READ_ONCE: &str = "read-once.tsv";
+pub(super) const TAKEDOWNS: &str = "TAKEDOWNS.md";
 
 /// Files at the root of a tree; everything else stands in one of [`DIRECTORIES`].
 pub(super) const ROOT_FILES: &[&str] =

@@ -1,7 +1,8 @@
 //! The command line: the only module that prints, reads the environment, or exits.
 //!
 //! Data goes to standard output, everything else to standard error. Exit codes: 0 done;
-//! 1 failed and nothing was committed (or, for `audit` and `check`, faults were found);
+//! 1 failed and nothing was committed or published (or, for `audit` and `check`, faults were
+//! found);
 //! 2 bad usage or configuration; 3 done in part; 4 another run holds the lock;
 //! 130 interrupted.
 
@@ -23,6 +24,7 @@ mod options;
 mod output;
 mod probe;
 mod progress;
+mod publish;
 mod run;
 mod session;
 mod show;
@@ -36,6 +38,7 @@ use clap::Parser as _;
 use crate::archive::ArchiveError;
 use crate::config::ConfigErrors;
 use crate::git::Interrupt;
+use crate::publish::PublishError;
 use crate::report::ReportError;
 use crate::run::RunError;
 use crate::state::StateError;
@@ -66,6 +69,9 @@ pub(crate) enum Failure {
     /// A run failed.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// Nothing was published.
+    #[error(transparent)]
+    Publish(#[from] PublishError),
     /// A question could not be answered.
     #[error(transparent)]
     Report(#[from] ReportError),
@@ -103,14 +109,18 @@ impl Failure {
         match self {
             Self::Config(_)
             | Self::Usage(_)
+            | Self::Publish(PublishError::NoMirror | PublishError::UnknownMirror(_))
             | Self::Run(
                 RunError::UnknownSource(_)
                 | RunError::CaseRule
                 | RunError::Archive(ArchiveError::Revision { .. }),
             )
             | Self::Report(ReportError::Archive(ArchiveError::Revision { .. })) => 2,
-            Self::Run(RunError::Archive(ArchiveError::Locked { .. })) => 4,
-            Self::Run(RunError::Interrupted) | Self::Interrupted => 130,
+            Self::Run(RunError::Archive(ArchiveError::Locked { .. }))
+            | Self::Publish(PublishError::Archive(ArchiveError::Locked { .. })) => 4,
+            Self::Run(RunError::Interrupted)
+            | Self::Publish(PublishError::Interrupted)
+            | Self::Interrupted => 130,
             Self::Closed => 0,
             _ => 1,
         }
@@ -157,7 +167,7 @@ fn dispatch(options: &Options, output: &Output) -> Result<Ending, Failure> {
         Command::Man { directory } => generate::man(directory, output),
         other => {
             let interrupt = Interrupt::default();
-            if matches!(other, Command::Run(_)) {
+            if matches!(other, Command::Run(_) | Command::Publish(_)) {
                 // Before anything is begun that would have to be ended in good order.
                 session::obey_signals(&interrupt);
             }
@@ -175,6 +185,7 @@ fn dispatch(options: &Options, output: &Output) -> Result<Ending, Failure> {
                 Command::Manners(arguments) => manners::manners(&session, arguments, output),
                 Command::Stop { name } => stop::stop(&session, name, output),
                 Command::Audit(arguments) => audit::audit(&session, arguments, output),
+                Command::Publish(arguments) => publish::publish(&session, arguments, output),
                 Command::Backup { directory } => backup::backup(&session, directory, output),
                 Command::Init(_)
                 | Command::Check(_)

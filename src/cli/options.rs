@@ -89,6 +89,8 @@ pub(crate) enum Command {
     },
     /// Check the archive: objects, layout, separation, state
     Audit(AuditArguments),
+    /// Push the public branch to the mirrors, after looking at all that would leave
+    Publish(PublishArguments),
     /// Print a HTML or Markdown file as a run would convert it
     Convert(ConvertArguments),
     /// Copy the whole archive, consistently, also during a run
@@ -248,6 +250,19 @@ pub(crate) struct AuditArguments {
     /// accept refs as they are
     #[arg(long)]
     pub repair: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PublishArguments {
+    /// Only these mirrors; all where none is named
+    #[arg(long, value_name = "NAME", num_args = 1..)]
+    pub mirror: Vec<String>,
+    /// Ask the mirrors, look at what would leave, and push nothing
+    #[arg(long)]
+    pub dry_run: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

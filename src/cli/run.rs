@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::options::RunArguments;
 use super::output::Output;
 use super::progress::Teller;
+use super::publish::publish_after_run;
 use super::session::Session;
 use super::{Ending, Failure};
 use crate::run::{Context, DueRule, Effect, Report, Request, SourceReport, run as run_once};
@@ -57,7 +58,8 @@ pub(crate) fn run(
             output.warn(&format!("{}: {trouble}", source.source));
         }
     }
-    Ok(if told && report.is_complete() { Ending::Done } else { Ending::Partly })
+    let published = publish_after_run(session, arguments, output);
+    Ok(if told && published && report.is_complete() { Ending::Done } else { Ending::Partly })
 }
 
 fn text(report: &Report) -> String {

@@ -115,14 +115,34 @@ pub(crate) fn obey_signals(interrupt: &Interrupt) {
     let _ = ctrlc::set_handler(move || interrupt.raise());
 }
 
+/// By what Git finds the settings of the user and of the system.
+const USER_SETTINGS: &[&str] =
+    &["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM", "XDG_CONFIG_HOME"];
+
+/// By what common credential helpers find what they keep.
+const HELPERS: &[&str] = &[
+    "XDG_CONFIG_HOME",
+    "XDG_CACHE_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "GNUPGHOME",
+    "PASSWORD_STORE_DIR",
+];
+
 /// The Git client of a configuration.
 pub(crate) fn git(config: &Config) -> Git {
-    let variable = std::env::var_os;
+    let variable = |name: &str| std::env::var_os(name);
+    let variables = |names: &[&str]| {
+        names.iter().filter_map(|name| Some(((*name).to_owned(), variable(name)?))).collect()
+    };
     let environment = Environment {
         path: variable("PATH"),
         home: variable("HOME"),
         ssh_auth_sock: variable("SSH_AUTH_SOCK"),
         temporary: variable("TMPDIR"),
+        settings: variables(USER_SETTINGS),
+        helpers: variables(HELPERS),
     };
     let network = Network {
         proxy: config.network.proxy.clone(),

@@ -35,14 +35,22 @@ fn show(c: char) -> Vec<char> {
     if c.is_control() { c.escape_default().collect() } else { vec![c] }
 }
 
-/// Replaces passwords in addresses by as many asterisks: no offset changes.
+/// Replaces what is secret in addresses by as many asterisks, so that no offset changes:
+/// passwords, whoever asks a web server, and tokens in queries.
 pub(super) fn mask(text: &str) -> String {
-    static PASSWORD: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r#"(://[^/\s"'@:]*:)([^\s"'/]+)@"#).ok());
-    let Some(password) = PASSWORD.as_ref() else { return text.to_owned() };
-    let stars =
-        |found: &regex::Captures<'_>| format!("{}{}@", &found[1], "*".repeat(found[2].len()));
-    password.replace_all(text, stars).into_owned()
+    static SECRETS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+        let patterns = [
+            r#"(://[^/\s"'@:]*:)([^\s"'/]+)(@)"#,
+            r#"(?i)(https?://)([^/\s"'@*]+)(@)"#,
+            r#"(?i)([?&][a-z_-]*(?:token|password|secret|api_?key)=)([^&#\s"']+)()"#,
+        ];
+        patterns.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect()
+    });
+    let stars = |found: &regex::Captures<'_>| {
+        format!("{}{}{}", &found[1], "*".repeat(found[2].len()), &found[3])
+    };
+    let hide = |text: String, secret: &Regex| secret.replace_all(&text, stars).into_owned();
+    SECRETS.iter().fold(text.to_owned(), hide)
 }
 
 struct Fault {

@@ -11,7 +11,7 @@ use super::host::host_name;
 use super::reader::{Located, Table, plain};
 use super::values::{self, Checked};
 use super::{ArchiveConfig, Mirror, NetworkConfig, PublishConfig, RunConfig};
-use crate::model::{Bot, CaseRule, Repository};
+use crate::model::{Bot, CaseRule, RemoteUrl, Repository};
 use crate::model::{ConnectTo, InvalidConnectTo};
 
 const HOUR: Duration = Duration::from_hours(1);
@@ -178,22 +178,42 @@ fn proxy(text: &str) -> Checked<String> {
 }
 
 pub(super) fn publish(table: Option<Table<'_>>) -> PublishConfig {
-    let Some(mut table) = table else { return PublishConfig::default() };
-    let after_run = table.flag("after_run").unwrap_or_default();
+    let mut config = PublishConfig { after_run: false, slice: SLICE };
+    let Some(mut table) = table else { return config };
+    config.after_run = table.flag("after_run").unwrap_or_default();
+    if let Some(slice) = table.text("slice", slice) {
+        config.slice = slice.value;
+    }
     table.finish(|_| None);
-    PublishConfig { after_run }
+    config
+}
+
+/// Most bytes of one push: common hosts refuse two gigabytes.
+const SLICE: u64 = 1 << 30;
+
+/// Least of `slice`: a page and the directories above it have room in it.
+const LEAST_SLICE: u64 = 64 << 10;
+
+fn slice(text: &str) -> Checked<u64> {
+    let bytes = values::bytes(text)?;
+    if bytes >= LEAST_SLICE {
+        return Ok(bytes);
+    }
+    Err(Complaint::new(
+        format!("{} is too little for a push", quote(text)),
+        "write at least \"64KiB\"; hosts take one or two gigabytes",
+    ))
 }
 
 pub(super) fn mirrors(tables: Vec<Table<'_>>, dir: &Path) -> Vec<Mirror> {
     let mut mirrors: Vec<Located<Mirror>> = Vec::new();
     for mut table in tables {
         let faults = table.faults();
-        let url = |text: &str| repository(dir, text).map(|(address, _)| address);
         let name = table.required_text("name", "github", mirror_name);
+        let url = |text: &str| remote(dir, text);
         let url = table.required_text("url", "https://git.example.org/archive.git", url);
         table.finish(|_| None);
-        let url = url.map(|url| url.value).unwrap_or_default();
-        let Some(name) = name else { continue };
+        let Some((name, url)) = name.zip(url.map(|url| url.value)) else { continue };
         if let Some(first) = mirrors.iter().find(|first| first.value.name == name.value) {
             let message = format!("two mirrors are called {}", quote(&name.value));
             let complaint = Complaint::new(message, "give each mirror a name of its own");
@@ -230,29 +250,46 @@ pub(super) fn resolve(dir: &Path, text: &str) -> PathBuf {
     path
 }
 
+/// What an address of a repository may be.
+const REPOSITORY_HINT: &str =
+    "write https://HOST/OWNER/NAME.git, ssh://…, user@host:path or a local path";
+
+/// The address of a mirror; a relative path becomes an absolute one.
+fn remote(dir: &Path, text: &str) -> Checked<RemoteUrl> {
+    let address = absolute(dir, text)?;
+    RemoteUrl::parse(&address).map_err(|error| {
+        let message = format!("{} does not name a mirror: {}", quote(text), error.why);
+        Complaint::new(message, REPOSITORY_HINT)
+    })
+}
+
 /// The address of a repository; a relative path becomes an absolute one.
 pub(super) fn repository(dir: &Path, text: &str) -> Checked<(String, Repository)> {
-    const HINT: &str = "write https://HOST/OWNER/NAME.git, ssh://…, user@host:path or a local path";
-    if text.trim().is_empty() || text.starts_with('-') {
-        return Err(Complaint::new(format!("{} does not name a repository", quote(text)), HINT));
-    }
-    let relative = text.starts_with("./")
-        || text.starts_with("../")
-        || !(text.contains(':') || text.starts_with('/'));
-    let address = if relative {
-        let path = resolve(dir, text);
-        path.to_str().map(str::to_owned).ok_or_else(|| {
-            let message = format!("{} lies in a folder whose name is not UTF-8", quote(text));
-            Complaint::new(message, "write an absolute path or move the repository")
-        })?
-    } else {
-        text.to_owned()
-    };
+    let address = absolute(dir, text)?;
     match Repository::parse(&address) {
         Ok(repository) => Ok((address, repository)),
         Err(error) => Err(Complaint::new(
             format!("{} does not name a repository: {}", quote(text), error.why),
-            HINT,
+            REPOSITORY_HINT,
         )),
     }
+}
+
+/// The address of a repository with an absolute path in place of a relative one.
+fn absolute(dir: &Path, text: &str) -> Checked<String> {
+    if text.trim().is_empty() || text.starts_with('-') {
+        let message = format!("{} does not name a repository", quote(text));
+        return Err(Complaint::new(message, REPOSITORY_HINT));
+    }
+    let relative = text.starts_with("./")
+        || text.starts_with("../")
+        || !(text.contains(':') || text.starts_with('/'));
+    if !relative {
+        return Ok(text.to_owned());
+    }
+    let path = resolve(dir, text);
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        let message = format!("{} lies in a folder whose name is not UTF-8", quote(text));
+        Complaint::new(message, "write an absolute path or move the repository")
+    })
 }

@@ -31,7 +31,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::model::{Bot, CaseRule, ConnectTo, Source};
+use crate::model::{Bot, CaseRule, ConnectTo, RemoteUrl, Source};
 
 pub use faults::{ConfigError, ConfigErrors};
 
@@ -52,7 +52,7 @@ pub struct Config {
     pub run: RunConfig,
     /// `[network]`: how connections are made.
     pub network: NetworkConfig,
-    /// `[publish]`: when the mirrors are served.
+    /// `[publish]`: when and how the mirrors are served.
     pub publish: PublishConfig,
     /// `[[mirror]]`: the remotes that receive the public ref; names are unique.
     pub mirrors: Vec<Mirror>,
@@ -107,11 +107,13 @@ impl fmt::Debug for NetworkConfig {
     }
 }
 
-/// When the mirrors are served.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// When and how the mirrors are served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PublishConfig {
     /// Whether a run ends with a push to all mirrors (`after_run`, default false).
     pub after_run: bool,
+    /// Most bytes that one push may hold (`slice`, at least 64 KiB, default 1 GiB).
+    pub slice: u64,
 }
 
 /// A Git remote of ours that receives the public ref.
@@ -119,8 +121,8 @@ pub struct PublishConfig {
 pub struct Mirror {
     /// Name: letters, digits, `-` and `_`.
     pub name: String,
-    /// What Git is given: a URL, `user@host:path` or an absolute path.
-    pub url: String,
+    /// Where it is.
+    pub url: RemoteUrl,
 }
 
 impl Config {

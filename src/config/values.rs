@@ -45,6 +45,32 @@ pub(super) fn duration(text: &str) -> Checked<Duration> {
     })
 }
 
+/// A number of bytes with its unit.
+pub(super) fn bytes(text: &str) -> Checked<u64> {
+    const UNITS: &[(&str, u64)] = &[
+        ("", 1),
+        ("B", 1),
+        ("kB", 1_000),
+        ("KB", 1_000),
+        ("KiB", 1 << 10),
+        ("MB", 1_000_000),
+        ("MiB", 1 << 20),
+        ("GB", 1_000_000_000),
+        ("GiB", 1 << 30),
+    ];
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let unit = UNITS.iter().find(|(name, _)| *name == unit.trim()).map(|(_, size)| *size);
+    let size = number.parse().ok().zip(unit).and_then(|(n, unit): (u64, u64)| n.checked_mul(unit));
+    size.ok_or_else(|| {
+        Complaint::new(
+            format!("{} is not a number of bytes", quote(text)),
+            "write a whole number and a unit: \"512MiB\", \"1GiB\", \"500MB\"",
+        )
+    })
+}
+
 /// A regular expression that compiles.
 pub(super) fn regex(text: &str) -> Checked<String> {
     match Regex::new(text) {

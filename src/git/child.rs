@@ -1,6 +1,6 @@
 //! A child process with a deadline that can be interrupted and never outgrows memory.
 
-use std::io::Read;
+use std::io::{Read, Write as _};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -76,14 +76,21 @@ pub(super) enum ChildError {
     Interrupted,
 }
 
-/// Runs `command` to its end.
+/// Runs `command` to its end, handing it `input` where there is any.
 pub(super) fn run(
     mut command: Command,
-    deadline: Duration,
-    interrupt: &Interrupt,
+    input: Option<Vec<u8>>,
+    (deadline, interrupt): (Duration, &Interrupt),
 ) -> Result<Finished, ChildError> {
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    if input.is_some() {
+        command.stdin(Stdio::piped());
+    }
     let mut child = command.spawn().map_err(ChildError::Start)?;
+    if let Some((mut stdin, input)) = child.stdin.take().zip(input) {
+        // A child that does not read to the end says why by how it ends.
+        thread::spawn(move || stdin.write_all(&input));
+    }
     let stdout = collect(child.stdout.take(), usize::MAX);
     let stderr = collect(child.stderr.take(), STDERR_KEPT);
     let mut looks = deadline.as_millis() / LOOK.as_millis();

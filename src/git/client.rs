@@ -26,6 +26,11 @@ pub struct Environment {
     pub ssh_auth_sock: Option<OsString>,
     /// Where temporary files go (`TMPDIR`).
     pub temporary: Option<OsString>,
+    /// Where the user's settings of Git are (`GIT_CONFIG_GLOBAL` and the like): read for
+    /// `credential.*` alone.
+    pub settings: Vec<(String, OsString)>,
+    /// What credential helpers go by (`XDG_RUNTIME_DIR` and the like); known to a push alone.
+    pub helpers: Vec<(String, OsString)>,
 }
 
 /// How hosts are reached; from `[network]` and the command line.
@@ -86,7 +91,7 @@ pub enum GitError {
 /// The Git client.
 #[derive(Clone, Debug)]
 pub struct Git {
-    environment: Environment,
+    pub(super) environment: Environment,
     pub(super) network: Network,
     user_agent: String,
     from: String,
@@ -147,8 +152,18 @@ impl Git {
         (directory, arguments): (&Path, &[&str]),
     ) -> Result<Vec<u8>, GitError> {
         command.args(arguments);
-        let name = arguments.first().copied().unwrap_or_default();
-        let finished = self.finish(command, name, LOCAL_DEADLINE)?;
+        self.succeed(command, None, (directory, arguments.first().copied().unwrap_or_default()))
+    }
+
+    /// Runs a prepared command that must succeed and touches local files only; gives its
+    /// standard output.
+    pub(super) fn succeed(
+        &self,
+        command: Command,
+        input: Option<Vec<u8>>,
+        (directory, name): (&Path, &str),
+    ) -> Result<Vec<u8>, GitError> {
+        let finished = self.finish_fed(command, input, (name, LOCAL_DEADLINE))?;
         if finished.success {
             return Ok(finished.stdout);
         }
@@ -162,9 +177,18 @@ impl Git {
         name: &str,
         deadline: Duration,
     ) -> Result<Finished, GitError> {
+        self.finish_fed(command, None, (name, deadline))
+    }
+
+    fn finish_fed(
+        &self,
+        command: Command,
+        input: Option<Vec<u8>>,
+        (name, deadline): (&str, Duration),
+    ) -> Result<Finished, GitError> {
         let timed_out =
             || GitError::TimedOut { command: name.to_owned(), seconds: deadline.as_secs() };
-        match child::run(command, deadline, &self.interrupt) {
+        match child::run(command, input, (deadline, &self.interrupt)) {
             Ok(finished) => Ok(finished),
             Err(child::ChildError::Start(error)) => Err(GitError::Missing(error)),
             Err(child::ChildError::TimedOut) => Err(timed_out()),
@@ -211,6 +235,11 @@ impl Git {
         let mut command = self.command(repository);
         command.env("GIT_DIR", ".");
         command
+    }
+
+    /// Whom to write to.
+    pub(super) fn contact(&self) -> &str {
+        &self.from
     }
 
     /// Opens the environment of a call that goes to the network by `ssh`.

@@ -180,7 +180,7 @@ impl Git {
     }
 
     /// Chooses protocol, address and pin for one upstream; gives the URL to use.
-    fn point_at(
+    pub(super) fn point_at(
         &self,
         command: &mut std::process::Command,
         repository: &Repository,

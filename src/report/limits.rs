@@ -58,8 +58,8 @@ pub(super) fn warnings(sizes: &Sizes) -> Vec<String> {
     }
     if PUSH.is_near(sizes.push) {
         warnings.push(format!(
-            "a push of the public ref carries {}; common hosts refuse more than {} at once: \
-             push to them before it is more",
+            "a push of all of the public ref carries {}; common hosts refuse more than {} at \
+             once: `pagelog publish` sends it in slices",
             bytes(sizes.push),
             bytes(PUSH.most)
         ));

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::basis::Basis;
 use super::limits::{self, bytes};
+use super::mirrors::MirrorStatus;
 use super::site::left_alone;
 use super::{Past, ReportError};
 use crate::archive::{Archive, Largest, Sizes};
@@ -91,6 +92,9 @@ pub struct Status {
     /// A run over sites that did not come to its commit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub open_run: Option<OpenRun>,
+    /// The mirrors, in order of the configuration.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub mirrors: Vec<MirrorStatus>,
     /// Hosts that are left alone, until when and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_alone: Vec<String>,
@@ -203,6 +207,7 @@ impl Status {
             sizes: SizesStatus::of(sizes),
             warnings: warnings(archive, sizes),
             open_run: state.map(|state| open_run(basis, state, archive)).transpose()?.flatten(),
+            mirrors: MirrorStatus::all(basis, archive)?,
             left_alone: left_alone(basis, |_| true)?,
         })
     }
@@ -224,6 +229,9 @@ impl Status {
         self.sizes.write(&mut out);
         if let Some(open) = &self.open_run {
             open.write(&mut out);
+        }
+        for mirror in &self.mirrors {
+            mirror.write(&mut out);
         }
         for told in &self.left_alone {
             let _ = writeln!(out, "politeness  {told}");

@@ -47,8 +47,17 @@ const MODULES: &[(&str, &[&str], &str)] = &[
          robots.txt says is read as a run reads it",
     ),
     (
+        "publish",
+        &["archive", "clock", "config", "git", "model"],
+        "what leaves is decided by refs and pages alone, and Git carries it; the clock is asked how \
+         long a mirror has taken",
+    ),
+    (
         "cli",
-        &["archive", "clock", "config", "extract", "git", "model", "report", "run", "state"],
+        &[
+            "archive", "clock", "config", "extract", "git", "model", "publish", "report", "run",
+            "state",
+        ],
         "the command line starts things; it does not fetch by itself",
     ),
     ("main", &["cli"], "the program is the library's command line"),

@@ -28,7 +28,7 @@ impl Archive {
     }
 
     /// The tips up to which commits were accepted.
-    pub(super) fn accepted(&self, git: &Git) -> Result<Heads, ArchiveError> {
+    pub(in crate::archive) fn accepted(&self, git: &Git) -> Result<Heads, ArchiveError> {
         let settings = git.local_settings(self.path())?;
         let value = settings.into_iter().find(|(name, _)| name == SETTING).map(|(_, value)| value);
         let value = value.unwrap_or_default();

@@ -91,6 +91,25 @@ fn reach(repository: &gix::Repository, from: Vec<ObjectId>, known: &mut HashSet<
     }
 }
 
+/// A commit as it is by itself.
+pub(in crate::archive) struct Alone {
+    pub parents: Vec<ObjectId>,
+    pub tree: ObjectId,
+    pub started: Timestamp,
+    /// Sources whose upstreams its message names.
+    pub upstreams: Vec<SourceId>,
+}
+
+/// Reads a commit and checks it by itself; the error says why it cannot be read.
+pub(in crate::archive) fn look_at(
+    repository: &gix::Repository,
+    id: ObjectId,
+    add: &impl Fn(&str),
+) -> Result<Alone, String> {
+    let (run, parents, _) = commit(repository, id, add)?;
+    Ok(Alone { parents, tree: run.tree, started: run.started, upstreams: run.upstreams })
+}
+
 /// A commit, its parents, and the sources that its message speaks of.
 type Read = (Run, Vec<ObjectId>, Vec<SourceId>);
 

@@ -92,7 +92,11 @@ fn check_file(
 const UNKNOWN: &str = "no commit of the archive knows a source of that name";
 
 /// What is wrong with a page's file.
-fn page_fault(archive: &Archive, entry: &PageEntry, bytes: &[u8]) -> Option<String> {
+pub(in crate::archive) fn page_fault(
+    archive: &Archive,
+    entry: &PageEntry,
+    bytes: &[u8],
+) -> Option<String> {
     let page = match decode_page(bytes) {
         Ok(page) => page,
         Err(error) => return Some(error.to_string()),
@@ -144,7 +148,7 @@ fn address(shown: &str) -> Cow<'_, str> {
 }
 
 /// What is wrong with a links file.
-fn links_fault(bytes: &[u8]) -> Option<&'static str> {
+pub(in crate::archive) fn links_fault(bytes: &[u8]) -> Option<&'static str> {
     let Some(links) = decode_links(bytes) else { return Some("not a links file of the format") };
     if encode_links(&links) != bytes {
         return Some("not a links file of the format: not sorted, or not written as it says");

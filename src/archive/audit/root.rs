@@ -26,7 +26,7 @@ pub(super) fn check_presence(
 }
 
 /// What is wrong with a file of the root.
-pub(super) fn fault(
+pub(in crate::archive) fn fault(
     archive: &Archive,
     (visibility, name): (Visibility, &str),
     bytes: &[u8],
@@ -57,7 +57,7 @@ fn denied_fault(bytes: &[u8]) -> Option<String> {
 }
 
 /// What is wrong with a list of redirects, of a public or a private source.
-pub(super) fn moved_fault(bytes: &[u8]) -> Option<String> {
+pub(in crate::archive) fn moved_fault(bytes: &[u8]) -> Option<String> {
     table_fault(bytes, "from\tto\tstatus\tfirst seen", &|cells| match cells {
         [from, to, "", ""] => is_canonical(from) && is_canonical(to),
         [from, to, "301" | "308", seen] => is_canonical(from) && is_canonical(to) && is_date(seen),

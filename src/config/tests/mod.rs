@@ -312,7 +312,7 @@ fn repositories_may_be_relative() {
     assert_eq!(with("https://g.example/o/a.git"), "https://g.example/o/a.git");
     refused(&git("g", "true", "repositories=['']"), &["does not name a repository"]);
     let mirror = "[[mirror]]\nname='m'\nurl='./mirror.git'";
-    assert_eq!(good(mirror).mirrors[0].url, "/srv/pages/mirror.git");
+    assert_eq!(good(mirror).mirrors[0].url.to_string(), "/srv/pages/mirror.git");
 }
 
 #[test]
@@ -444,4 +444,31 @@ fn damaged_files_are_refused_in_good_order() {
             assert!(errors.errors().is_sorted_by_key(|error| error.line));
         }
     }
+}
+
+#[test]
+fn mirrors_are_checked() {
+    let mirror = |url: &str| format!("[[mirror]]\nname='m'\nurl='{url}'\n");
+    for url in ["https://bob:hunter2@g.example/a", "https://hunter2@g.example/a"] {
+        let lines = bad(&mirror(url));
+        assert!(lines.iter().any(|line| line.contains("credential.helper")), "{lines:?}");
+        assert!(!lines.concat().contains("hunter2"), "{lines:?}");
+        let shown = format!(
+            "{:?}",
+            miette::Report::new(read(&format!("{BOT}{}", mirror(url))).unwrap_err())
+        );
+        assert!(!shown.contains("hunter2"), "{shown}");
+    }
+    let lines = bad(&mirror("https://g.example/a?access_token=hunter2"));
+    assert!(!lines.concat().contains("hunter2"), "{lines:?}");
+    refused(&mirror("http://g.example/a"), &["write https"]);
+    refused(&mirror("git://g.example/a"), &["by https, by ssh or by a local path"]);
+    for url in ["git@g.example:o/a.git", "ssh://g.example/a", "http://127.0.0.1:1/a"] {
+        good(&mirror(url));
+    }
+    let slice = |text: &str| good(&format!("[publish]\nslice='{text}'")).publish.slice;
+    assert_eq!(["64KiB", "2 GiB", "500MB"].map(slice), [65_536, 2 << 30, 500_000_000]);
+    refused("[publish]\nslice='1KiB'", &["too little for a push"]);
+    refused("[publish]\nslice='big'", &["is not a number of bytes"]);
+    refused("[publish]\nslice='99999999999GiB'", &["is not a number of bytes"]);
 }

@@ -173,8 +173,9 @@ fn all_keys_of_all_kinds_are_resolved() {
     assert_eq!(config.network.proxy.as_deref(), Some("http://127.0.0.1:3128"));
     assert_eq!(config.network.connect_to[0].target("docs.example.org", 443).unwrap().1, 8443);
     assert!(config.publish.after_run);
+    assert_eq!(config.publish.slice, 1 << 30);
     assert_eq!(config.mirrors[0].name, "backup");
-    assert_eq!(config.mirrors[0].url, "https://git.example.org/archive.git");
+    assert_eq!(config.mirrors[0].url.to_string(), "https://git.example.org/archive.git");
     assert_eq!(config.source("docs").unwrap().id.as_str(), "example-docs");
     assert_eq!(config.source("example-docs"), config.source("docs"));
     assert!(config.source("nothing").is_none());
