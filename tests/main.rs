@@ -19,6 +19,7 @@ mod http;
 mod leak;
 mod packs;
 mod paths;
+mod publish;
 mod rust_docs;
 mod site;
 mod support;

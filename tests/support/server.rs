@@ -43,6 +43,19 @@ impl Web {
         Self::new(move |request| backend(&root, request).expect("git http-backend"))
     }
 
+    /// The same, to whoever says that header alone.
+    pub fn serving_git_to(root: &Path, authorization: &str) -> Self {
+        let (root, authorization) = (root.to_owned(), authorization.to_owned());
+        Self::new(move |request| {
+            if request.headers.get("authorization") == Some(&authorization) {
+                return backend(&root, request).expect("git http-backend");
+            }
+            b"HTTP/1.1 401 Unauthorized\r\nWWW-Authenticate: Basic realm=\"mirror\"\r\n\
+              Content-Length: 0\r\nConnection: close\r\n\r\n"
+                .to_vec()
+        })
+    }
+
     fn new(answer: impl Fn(&Request) -> Vec<u8> + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
@@ -129,6 +142,7 @@ fn backend(root: &Path, request: &Request) -> io::Result<Vec<u8>> {
         .env("CONTENT_LENGTH", request.body.len().to_string())
         .env("HTTP_CONTENT_ENCODING", header("content-encoding"))
         .env("GIT_PROTOCOL", header("git-protocol"))
+        .env("REMOTE_USER", if header("authorization").is_empty() { "" } else { "bob" })
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
