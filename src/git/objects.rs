@@ -9,14 +9,14 @@ use std::path::Path;
 use super::client::{Git, GitError};
 
 /// How much of a disk, and of a pack that is sent, an object takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectSize {
     /// Bytes of its content.
     pub content: u64,
     /// Bytes that it takes as it is stored.
     pub stored: u64,
-    /// Whether it is stored as a difference to another object.
-    pub is_delta: bool,
+    /// The object that it is stored as a difference to.
+    pub base: Option<String>,
 }
 
 impl Git {
@@ -174,7 +174,7 @@ fn size(line: &str) -> Option<ObjectSize> {
     Some(ObjectSize {
         content: words.next()?.parse().ok()?,
         stored: words.next()?.parse().ok()?,
-        is_delta: words.next()?.bytes().any(|byte| byte != b'0'),
+        base: words.next().filter(|id| id.bytes().any(|byte| byte != b'0')).map(str::to_owned),
     })
 }
 

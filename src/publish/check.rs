@@ -8,6 +8,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::plan::Plan;
+use super::slices::Size;
 use super::{Context, PublishError};
 use crate::archive::{
     Archive, ArchiveError, Fault, FaultKind, Faults, ObjectId, Outgoing, page_sources,
@@ -27,7 +28,7 @@ pub(super) struct Found {
 pub(super) struct Checked {
     /// Oldest first; the last one is the tip.
     commits: Vec<Outgoing>,
-    sizes: HashMap<ObjectId, ObjectSize>,
+    sizes: HashMap<ObjectId, Size>,
 }
 
 impl Checked {
@@ -38,7 +39,7 @@ impl Checked {
     }
 
     /// The size of an object that was looked at.
-    pub fn size(&self, id: &ObjectId) -> Option<ObjectSize> {
+    pub fn size(&self, id: &ObjectId) -> Option<Size> {
         self.sizes.get(id).copied()
     }
 
@@ -86,7 +87,12 @@ pub(super) fn audit(
     let ids: Vec<ObjectId> = looked_at.into_iter().collect();
     let names: Vec<String> = ids.iter().map(ObjectId::to_string).collect();
     let sizes = context.git.object_sizes(archive.path(), names.iter().map(String::as_str))?;
-    let sizes = ids.into_iter().zip(sizes).collect();
+    let size = |size: ObjectSize| Size {
+        content: size.content,
+        stored: size.stored,
+        base: size.base.and_then(|hex| ObjectId::from_hex(hex.as_bytes()).ok()),
+    };
+    let sizes = ids.into_iter().zip(sizes.into_iter().map(size)).collect();
     let checked = Checked { commits: audit.commits, sizes };
     Ok(Found { checked, faults: audit.faults, notes: audit.notes })
 }

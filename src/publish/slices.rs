@@ -9,7 +9,21 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::archive::{ObjectId, Outgoing};
-use crate::git::{ObjectSize, PushMode};
+use crate::git::PushMode;
+
+/// What an object takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Size {
+    /// Bytes of its content.
+    pub content: u64,
+    /// Bytes that it takes as it is stored.
+    pub stored: u64,
+    /// The object that it is stored as a difference to.
+    pub base: Option<ObjectId>,
+}
+
+/// Where sizes are looked up.
+pub(super) type Sizes<'a> = &'a dyn Fn(&ObjectId) -> Option<Size>;
 
 /// Bytes of a pack besides its objects.
 const PACK: u64 = 12 + 20;
@@ -37,46 +51,69 @@ pub(super) enum Part<'a> {
     TooLarge(&'a str, u64),
 }
 
+/// Bytes by which an object may grow in a pack.
+const HEADER: u64 = 8;
+
 /// Bytes that an object takes in a push at the most. What is stored whole is sent as it is
 /// stored; of what is stored as a difference, the other object may be missing.
-fn cost(size: Option<ObjectSize>) -> u64 {
+fn cost(size: Option<Size>) -> u64 {
     match size {
-        Some(ObjectSize { content, is_delta: true, .. }) => content + content / 1000 + 64,
-        Some(size) => size.stored + 8,
+        Some(Size { content, base: Some(_), .. }) => written_anew(content),
+        Some(size) => size.stored + HEADER,
         None => 0,
     }
 }
 
+/// Bytes of an object that is deflated anew, at the most.
+fn written_anew(content: u64) -> u64 {
+    content + content / 1000 + 64
+}
+
+/// The ids of commits and of all that is new in them.
+fn ids(commits: &[Outgoing]) -> impl Iterator<Item = &ObjectId> {
+    commits.iter().flat_map(|commit| {
+        std::iter::once(&commit.commit).chain(commit.objects.iter().map(|object| &object.id))
+    })
+}
+
+/// Bytes of a push of all of them: differences are sent as they are where their base goes along.
+fn together(commits: &[Outgoing], size: Sizes<'_>) -> u64 {
+    let all: HashSet<&ObjectId> = ids(commits).collect();
+    let bytes = |id: &&ObjectId| match size(id) {
+        Some(Size { stored, base: Some(base), .. }) if all.contains(&base) => stored + HEADER,
+        other => cost(other),
+    };
+    all.iter().map(bytes).fold(PACK, u64::saturating_add)
+}
+
 /// What of these commits, oldest first, is pushed next; `None` where there are none.
-pub(super) fn next<'a>(
-    lacking: &'a [Outgoing],
-    size: &dyn Fn(&ObjectId) -> Option<ObjectSize>,
-    slice: u64,
-) -> Option<Next<'a>> {
-    let mut total = PACK;
-    let mut fits = None;
+pub(super) fn next<'a>(lacking: &'a [Outgoing], size: Sizes<'_>, slice: u64) -> Option<Next<'a>> {
+    if together(lacking, size) <= slice {
+        return lacking.last().map(|last| Next::UpTo(last, PushMode::Small));
+    }
+    let (mut total, mut fits) = (PACK, None);
     for commit in lacking {
-        let objects: u64 = commit.objects.iter().map(|object| cost(size(&object.id))).sum();
-        total = total.saturating_add(objects + cost(size(&commit.commit)));
+        let objects = ids(std::slice::from_ref(commit)).map(|id| cost(size(id)));
+        total = objects.fold(total, u64::saturating_add);
         if total > slice {
             let parts = Next::Parts(commit);
             return Some(fits.map_or(parts, |last| Next::UpTo(last, PushMode::AsStored)));
         }
         fits = Some(commit);
     }
-    fits.map(|last| Next::UpTo(last, PushMode::Small))
+    fits.map(|last| Next::UpTo(last, PushMode::AsStored))
 }
 
 /// Which part of a commit is sent next to a mirror that already has some of its objects.
 pub(super) fn part<'a>(
     commit: &'a Outgoing,
-    size: &dyn Fn(&ObjectId) -> Option<ObjectSize>,
+    size: Sizes<'_>,
     (has, slice): (&HashSet<ObjectId>, u64),
 ) -> Part<'a> {
     let lacks = |id: &ObjectId| if has.contains(id) { 0 } else { cost(size(id)) };
     let trees = commit.objects.iter().filter(|object| object.is_tree);
     // Directories of a part are written anew, without being compared with others.
-    let whole = |id| cost(size(id).map(|size| ObjectSize { is_delta: true, ..size }));
+    let whole = |id| size(id).map_or(0, |size| written_anew(size.content));
     let trees: HashMap<&str, u64> =
         trees.map(|tree| (tree.path.as_str(), whole(&tree.id))).collect();
     let mut total = PACK + cost(size(&commit.commit)) + PART;
@@ -128,8 +165,8 @@ mod tests {
 
     /// Everything takes a thousand bytes.
     #[expect(clippy::unnecessary_wraps, reason = "it stands for a look into a table")]
-    fn size(_: &ObjectId) -> Option<ObjectSize> {
-        Some(ObjectSize { content: 1000, stored: 1000 - 8, is_delta: false })
+    fn size(_: &ObjectId) -> Option<Size> {
+        Some(Size { content: 1000, stored: 1000 - HEADER, base: None })
     }
 
     #[test]
@@ -160,8 +197,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stored_as_a_difference_counts_in_full() {
-        let delta = ObjectSize { content: 50_000, stored: 40, is_delta: true };
-        assert!(cost(Some(delta)) > 50_000);
+    fn what_is_stored_as_a_difference_counts_in_full_without_its_base() {
+        let delta = |id: &ObjectId| {
+            let base = (*id == self::id(101)).then(|| self::id(201));
+            Some(Size { content: 50_000, stored: 100, base })
+        };
+        let commits = [commit(1, &["a", "/"]), commit(2, &["a", "/"])];
+        let all = Next::UpTo(&commits[1], PushMode::Small);
+        assert_eq!(next(&commits, &delta, 700), Some(all));
+        assert_eq!(next(&commits, &delta, 600), Some(Next::Parts(&commits[0])));
+        assert_eq!(next(&commits[..1], &delta, 50_000), Some(Next::Parts(&commits[0])));
     }
 }

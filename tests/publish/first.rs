@@ -56,7 +56,7 @@ fn a_dry_run_changes_nothing() {
         let found = find.args(["archive", "copy.git", "-printf", "%p %T@ %s\n"]).output();
         String::from_utf8(found.unwrap().stdout).unwrap()
     };
-    let _ = scene.world.pagelog(&["status"]);
+    scene.world.pagelog(&["audit"]).ok();
     let before = listed(&scene);
     scene.world.pagelog(&["publish", "--dry-run"]).ok();
     let json = scene.world.pagelog(&["publish", "--dry-run", "--json"]).json();

@@ -99,7 +99,7 @@ fn a_private_page_stops_all() {
     let scene = scene();
     let secret = scene.id(&format!("{PRIVATE}:pages/closed/closed.git.invalid/s.md"));
     commit(&scene, &[format!("100644,{secret},pages/closed/closed.git.invalid/s.md")], &[], None);
-    assert_stopped(&scene, "is a page of the private source closed");
+    assert_stopped(&scene, "it is a page of the private source closed");
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn a_private_page_under_another_name_stops_all() {
         format!("100644,{links},links/open/open.git.invalid/s.tsv"),
     ];
     commit(&scene, &files, &[], None);
-    assert_stopped(&scene, "is a page of the private source closed");
+    assert_stopped(&scene, "it is a page of the private source closed");
 }
 
 #[test]
@@ -151,11 +151,21 @@ fn private_commits_and_merges_stop_all() {
 #[test]
 fn what_is_no_file_of_the_format_stops_all() {
     for (mode, path, text, expected) in [
-        ("100644", "notes.txt", "x\n", "no file of the format has this path"),
-        ("100644", "denied.tsv", "source\turl\tsince\n", "stands on the private ref alone"),
+        ("100644", "notes.txt", "x\n", "no public file of the format has this path"),
+        (
+            "100644",
+            "denied.tsv",
+            "source\turl\tsince\n",
+            "no public file of the format has this path",
+        ),
         ("120000", "pages/open/open.git.invalid/x.md", "a.md", "neither a plain file nor"),
         ("100755", "archive.toml", "format = 1\n", "neither a plain file nor"),
-        ("100644", "archive.toml", "format = 1\n", "not what the format says"),
+        (
+            "100644",
+            "archive.toml",
+            "format = 1\n",
+            "not what this archive's version and settings make it",
+        ),
         ("100644", "README.md", "@SECRET@", "it holds text of a private page"),
         ("100644", "pages/open/open.git.invalid/x.md", "# X\n", "pages/open/open.git.invalid/x.md"),
         ("100644", "links/open/open.git.invalid/x.tsv", "to\ttext\trel\n", "its page is missing"),
@@ -163,9 +173,9 @@ fn what_is_no_file_of_the_format_stops_all() {
             "100644",
             "links/closed/closed.git.invalid/s.tsv",
             "to\ttext\trel\nhttps://example.org/\tzqanchor\t\n",
-            "holds anchor texts of the private source closed",
+            "it holds more than the URLs of the private source closed",
         ),
-        ("100644", "moved/closed.tsv", "from\tto\tx\nhello\n", "not a list of redirects"),
+        ("100644", "moved/closed.tsv", "from\tto\tx\nhello\n", "its first line is not the header"),
     ] {
         let scene = scene();
         let text = text.replace("@SECRET@", &words("zqsecret", 60));
@@ -179,12 +189,12 @@ fn what_is_no_file_of_the_format_stops_all() {
 fn messages_say_nothing_but_what_their_trailers_say() {
     let scene = scene();
     commit(&scene, &[], &[], Some("a title of a private page\n"));
-    assert_stopped(&scene, "it is not the message of a run");
+    assert_stopped(&scene, "its message is not that of a run");
     let scene = self::scene();
     let usual = scene.world.git(&["log", "-1", "--format=%B", PUBLIC]).ok();
     let told = usual.replacen("\n\n", "\n\nzqtitle of a page\n\n", 1);
     commit(&scene, &[], &[], Some(&format!("{}\n", told.trim_end())));
-    assert_stopped(&scene, "its text is not that of its trailers");
+    assert_stopped(&scene, "its title, or its lines for people, are not those of a run");
 }
 
 #[test]
