@@ -26,7 +26,7 @@ fn a_mirror_is_filled_and_kept_up_to_date() {
     world.run_at("2026-12-01T02:00:00Z");
     let status = world.pagelog(&["status"]).ok();
     let line = status.lines().find(|line| line.starts_with("mirror")).unwrap();
-    assert!(line.contains("published 2026-11-30T02:00:0") && line.ends_with(", 1 commits since"));
+    assert!(line.contains("published 2026-11-30T") && line.ends_with(", 1 commits since"));
     let told = world.pagelog_at("2026-12-01T03:00:00Z", &["publish", "--json"]).json();
     let of = &told["mirrors"][0];
     assert_eq!((of["mirror"].as_str(), of["result"].as_str()), (Some("copy"), Some("published")));
@@ -42,7 +42,7 @@ fn a_mirror_is_filled_and_kept_up_to_date() {
     scene.assert_mirrored("copy.git");
     let status = world.pagelog(&["status", "--json"]).json();
     let of = &status["mirrors"][0];
-    assert!(of["published"].as_str().unwrap().starts_with("2026-12-01T03:00:0"), "{of}");
+    assert!(of["published"].as_str().unwrap().starts_with("2026-12-01T"), "{of}");
     assert_eq!((of["behind"].as_u64(), of["commit"].as_str()), (Some(0), Some(&*scene.id(PUBLIC))));
     assert!(!world.archive().join("pagelog/publish/copy").exists());
 }
