@@ -36,7 +36,7 @@ pub(super) struct Mismatch {
 /// The state or the archive cannot be read.
 pub fn state_faults(archive: &Archive, add: &mut dyn FnMut(Fault)) -> Result<(), RunError> {
     let place = archive.state_file().display().to_string();
-    let damaged = damaged_files(archive);
+    let damaged = damaged_files(archive)?;
     for (path, what) in &damaged {
         add(Fault::new(FaultKind::State, path.display().to_string(), what));
     }
@@ -76,7 +76,7 @@ pub fn state_faults(archive: &Archive, add: &mut dyn FnMut(Fault)) -> Result<(),
 }
 
 /// Files of the state that SQLite finds damaged, and how.
-pub(super) fn damaged_files(archive: &Archive) -> Vec<(PathBuf, String)> {
+pub(super) fn damaged_files(archive: &Archive) -> Result<Vec<(PathBuf, String)>, RunError> {
     let files = [
         (archive.state_file(), "the next run, or --repair, makes it anew from the archive"),
         (
@@ -87,12 +87,12 @@ pub(super) fn damaged_files(archive: &Archive) -> Vec<(PathBuf, String)> {
     ];
     let mut damaged = Vec::new();
     for (path, remedy) in files {
-        if let Some(first) = file_faults(&path).first() {
+        if let Some(first) = file_faults(&path)?.first() {
             let what = format!("damaged: {}; {remedy}", first.replace('\n', " "));
             damaged.push((path, what));
         }
     }
-    damaged
+    Ok(damaged)
 }
 
 /// Faults between the refs and the commits that the state names.

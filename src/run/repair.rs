@@ -99,7 +99,7 @@ fn put_guards_back(archive: &Archive, git: &Git, tell: Tell<'_>) -> Result<(), R
 }
 
 fn set_damaged_aside(archive: &Archive, mark: &str, tell: Tell<'_>) -> Result<(), RunError> {
-    for (path, _) in agree::damaged_files(archive) {
+    for (path, _) in agree::damaged_files(archive)? {
         if path == archive.spool_file() {
             Spool::remove(&path);
             tell(&format!("removed {}, which was damaged", path.display()));

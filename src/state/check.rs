@@ -12,10 +12,12 @@ const MOST: u32 = 20;
 
 /// What SQLite finds wrong with a file of the state, page by page; nothing where there is no
 /// file.
-#[must_use]
-pub fn file_faults(path: &Path) -> Vec<String> {
+///
+/// # Errors
+/// It cannot be looked at: the disk is full, or another program has locked it.
+pub fn file_faults(path: &Path) -> Result<Vec<String>, StateError> {
     if !path.exists() {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let query = |db: Connection| {
         db.busy_timeout(open::BUSY)?;
@@ -32,9 +34,12 @@ pub fn file_faults(path: &Path) -> Vec<String> {
         },
         other => other,
     };
-    match asked {
-        Ok(lines) => lines.into_iter().filter(|line| line != "ok").collect(),
-        Err(error) => vec![error.to_string()],
+    let failed = |error| StateError::Sqlite { path: path.to_owned(), error };
+    match asked.map_err(failed) {
+        Ok(lines) => Ok(lines.into_iter().filter(|line| line != "ok").collect()),
+        Err(error) if open::is_damage(&error) => Ok(vec![error.to_string()]),
+        // A full disk and a file that somebody else has locked are no damage.
+        Err(error) => Err(error),
     }
 }
 

@@ -263,7 +263,7 @@ pub(super) fn is_read_only(error: &rusqlite::Error) -> bool {
     matches!(code, Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
 }
 
-fn is_damage(error: &StateError) -> bool {
+pub(super) fn is_damage(error: &StateError) -> bool {
     let StateError::Sqlite { error, .. } = error else { return false };
     match error {
         rusqlite::Error::SqliteFailure(failure, _) => {

@@ -102,3 +102,21 @@ fn a_spool_of_no_run_is_left_over() {
     forge.world.pagelog(&["audit", "--repair"]).ok();
     assert!(!spool.exists());
 }
+
+/// A file that somebody else has locked is healthy: nothing is set aside.
+#[test]
+fn a_locked_file_is_not_damaged() {
+    let forge = Forge::new();
+    let world = &forge.world;
+    let file = world.archive().join("pagelog/politeness.sqlite");
+    let other = rusqlite::Connection::open(&file).expect("the file");
+    other.pragma_update(None, "locking_mode", "EXCLUSIVE").expect("a mode");
+    other.execute_batch("BEGIN EXCLUSIVE").expect("it is locked");
+    let repaired = world.pagelog(&["audit", "--repair"]).exits(1);
+    assert!(repaired.stderr.contains("another command is using it"), "{}", repaired.stderr);
+    drop(other);
+    let kept = fs::read_dir(world.archive().join("pagelog")).expect("a folder").flatten();
+    let aside = kept.filter(|e| e.file_name().to_string_lossy().contains("damaged"));
+    assert_eq!(aside.count(), 0);
+    world.pagelog(&["audit"]).ok();
+}
