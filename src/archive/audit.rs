@@ -12,31 +12,30 @@ mod commits;
 mod content;
 mod directory;
 mod faults;
-mod listing;
 mod pairs;
 mod resemble;
 mod root;
 mod separation;
 mod served;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use faults::Notes;
 pub use faults::{Fault, FaultKind, Faults};
-pub use listing::{each_page_file, page_sources};
 
 pub(super) use commits::look_at;
 pub(super) use content::{links_fault, page_fault};
 pub(super) use directory::own_left_overs;
-pub(super) use listing::{Listed, Node, list};
 pub(super) use root::{fault as root_fault, moved_fault};
 
+use super::ObjectId;
 use super::directory::Archive;
 use super::error::ArchiveError;
+use super::layout::ref_name;
+use super::listing::page_sources;
 use super::refs::{self, Heads};
-use super::{ObjectId, PRIVATE_REF, PUBLIC_REF};
 use crate::git::Git;
 use crate::model::{SourceId, Visibility};
 use commits::Line;
@@ -163,20 +162,9 @@ fn known_sources(audit: &Audit<'_>, lines: &[Line; 2]) -> BTreeSet<SourceId> {
     known
 }
 
-/// The name of a ref.
-fn ref_name(visibility: Visibility) -> &'static str {
-    match visibility {
-        Visibility::Public => PUBLIC_REF,
-        Visibility::Private => PRIVATE_REF,
-    }
-}
-
 /// Compares where a ref is with where it should be.
 #[must_use]
 pub fn ref_fault(name: &str, expected: Option<ObjectId>, found: Option<ObjectId>) -> Option<Fault> {
     (expected != found)
         .then(|| Fault::new(FaultKind::Ref, name, refs::moved(name, expected, found).to_string()))
 }
-
-/// Names of a tree and what stands there.
-type Entries = BTreeMap<Vec<u8>, (Node, ObjectId)>;

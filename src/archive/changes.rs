@@ -2,9 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use gix::diff::tree::recorder::Change as TreeChange;
-use gix::objs::FindExt;
-
 use super::ObjectId;
 use super::differences::PageDifference;
 use super::directory::Archive;
@@ -12,7 +9,7 @@ use super::error::ArchiveError;
 use super::layout::PageEntry;
 use super::pack::{Kind, object_id};
 use super::page::decode_page;
-use super::reader::{Snapshot, tree_of};
+use super::reader::Snapshot;
 use crate::model::SourceId;
 
 /// What happened to a page.
@@ -56,58 +53,6 @@ pub struct Change {
     pub old_size: usize,
     /// Size of the file after, in bytes; 0 where there is none.
     pub new_size: usize,
-}
-
-/// A page's file that differs: its place and its blobs before and after.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ChangedFile {
-    pub path: String,
-    pub old: Option<ObjectId>,
-    pub new: Option<ObjectId>,
-}
-
-/// Files that differ between two commits, in order of their paths.
-pub(crate) fn changed_files(
-    archive: &Archive,
-    old: Option<ObjectId>,
-    new: ObjectId,
-) -> Result<Vec<ChangedFile>, ArchiveError> {
-    let repository = archive.repository();
-    let objects = &repository.objects;
-    let (mut old_buffer, mut new_buffer) = (Vec::new(), Vec::new());
-    let failed = |id: ObjectId| ArchiveError::object(format!("cannot read the tree {id}"));
-    let old_tree = old.map(|id| tree_of(&repository, id)).transpose()?;
-    let old_tree = match old_tree {
-        Some(id) => objects.find_tree_iter(&id, &mut old_buffer).map_err(failed(id))?,
-        None => gix::objs::TreeRefIter::from_bytes(&[], gix::hash::Kind::Sha1),
-    };
-    let new_tree = tree_of(&repository, new)?;
-    let new_tree = objects.find_tree_iter(&new_tree, &mut new_buffer).map_err(failed(new_tree))?;
-    let mut recorder = gix::diff::tree::Recorder::default();
-    gix::diff::tree(old_tree, new_tree, gix::diff::tree::State::default(), objects, &mut recorder)
-        .map_err(ArchiveError::object("cannot compare two trees"))?;
-    let mut files: Vec<ChangedFile> =
-        recorder.records.into_iter().filter_map(changed_file).collect();
-    files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-    Ok(files)
-}
-
-fn changed_file(change: TreeChange) -> Option<ChangedFile> {
-    let text = |path: gix::bstr::BString| String::from_utf8_lossy(&path).into_owned();
-    match change {
-        TreeChange::Addition { entry_mode, oid, path, .. } if entry_mode.is_blob() => {
-            Some(ChangedFile { path: text(path), old: None, new: Some(oid) })
-        }
-        TreeChange::Deletion { entry_mode, oid, path, .. } if entry_mode.is_blob() => {
-            Some(ChangedFile { path: text(path), old: Some(oid), new: None })
-        }
-        TreeChange::Modification { previous_oid, oid, entry_mode, path, .. }
-            if entry_mode.is_blob() && oid != previous_oid =>
-        {
-            Some(ChangedFile { path: text(path), old: Some(previous_oid), new: Some(oid) })
-        }
-        _ => None,
-    }
 }
 
 /// What makes two pages the same document: the source, and the id of a text.

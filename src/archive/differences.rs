@@ -1,4 +1,4 @@
-//! Which pages differ between two commits.
+//! Which files, and which pages, differ between two commits.
 //!
 //! Both trees are gone through side by side, and only where they differ: the cost follows
 //! what changed. No more directories are in memory than are open.
@@ -7,12 +7,11 @@ use std::cmp::Ordering;
 use std::iter::Peekable;
 use std::vec::IntoIter;
 
-use gix::objs::FindExt;
-
 use super::ObjectId;
 use super::directory::Archive;
 use super::error::ArchiveError;
 use super::layout::PageEntry;
+use super::listing::{self, Listed, list};
 use super::reader::tree_of;
 
 /// The directory of a commit in which pages stand.
@@ -30,7 +29,21 @@ pub struct PageDifference {
 }
 
 /// The pages that differ between two commits, in the order of the trees.
-pub struct PageDifferences {
+pub struct PageDifferences(FileDifferences);
+
+/// A file that differs between two commits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct FileDifference {
+    /// Its full path.
+    pub path: String,
+    /// The file before; `None` where there was none.
+    pub old: Option<ObjectId>,
+    /// The file after; `None` where there is none.
+    pub new: Option<ObjectId>,
+}
+
+/// The files that differ between two commits, in the order of the trees.
+pub(super) struct FileDifferences {
     repository: gix::Repository,
     open: Vec<Directories>,
 }
@@ -70,20 +83,43 @@ impl PageDifferences {
         old: Option<ObjectId>,
         new: Option<ObjectId>,
     ) -> Result<Self, ArchiveError> {
+        let mut files = FileDifferences::between(archive, old, new)?;
+        if let Some(top) = files.open.first_mut() {
+            top.keep(PAGES);
+        }
+        Ok(Self(files))
+    }
+}
+
+impl Iterator for PageDifferences {
+    type Item = Result<PageDifference, ArchiveError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.find_map(|file| match file {
+            Ok(FileDifference { path, old, new }) => {
+                let entry = PageEntry::from_page_path(&path)?;
+                Some(Ok(PageDifference { entry, old, new }))
+            }
+            Err(error) => Some(Err(error)),
+        })
+    }
+}
+
+impl FileDifferences {
+    /// Compares two commits; `None` is the archive before the first.
+    pub fn between(
+        archive: &Archive,
+        old: Option<ObjectId>,
+        new: Option<ObjectId>,
+    ) -> Result<Self, ArchiveError> {
         let repository = archive.repository();
-        let pages = |commit: Option<ObjectId>| -> Result<Option<ObjectId>, ArchiveError> {
-            let Some(commit) = commit else { return Ok(None) };
-            let root = nodes(&repository, Some(tree_of(&repository, commit)?))?;
-            let found = root.into_iter().find(|node| {
-                node.kind == Kind::Directory
-                    && node.name.strip_suffix(b"/") == Some(PAGES.as_bytes())
-            });
-            Ok(found.map(|node| node.id))
+        let tree = |commit: Option<ObjectId>| {
+            commit.map(|commit| tree_of(&repository, commit)).transpose()
         };
-        let (old, new) = (pages(old)?, pages(new)?);
+        let (old, new) = (tree(old)?, tree(new)?);
         let mut this = Self { repository, open: Vec::new() };
         if old != new {
-            this.enter(format!("{PAGES}/"), old, new)?;
+            this.enter(String::new(), old, new)?;
         }
         Ok(this)
     }
@@ -101,7 +137,7 @@ impl PageDifferences {
         Ok(())
     }
 
-    fn step(&mut self) -> Result<Option<PageDifference>, ArchiveError> {
+    fn step(&mut self) -> Result<Option<FileDifference>, ArchiveError> {
         while let Some(top) = self.open.last_mut() {
             let Some((old, new)) = top.take() else {
                 self.open.pop();
@@ -117,16 +153,16 @@ impl PageDifferences {
             let (old, new) = (id(old), id(new));
             if kind == Kind::Directory {
                 self.enter(path, old, new)?;
-            } else if let Some(entry) = PageEntry::from_page_path(&path).filter(|_| old != new) {
-                return Ok(Some(PageDifference { entry, old, new }));
+            } else if old != new {
+                return Ok(Some(FileDifference { path, old, new }));
             }
         }
         Ok(None)
     }
 }
 
-impl Iterator for PageDifferences {
-    type Item = Result<PageDifference, ArchiveError>;
+impl Iterator for FileDifferences {
+    type Item = Result<FileDifference, ArchiveError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let step = self.step();
@@ -138,6 +174,18 @@ impl Iterator for PageDifferences {
 }
 
 impl Directories {
+    /// Leaves out everything but one directory.
+    fn keep(&mut self, name: &str) {
+        for nodes in [&mut self.old, &mut self.new] {
+            let wanted = |node: &Node| {
+                node.kind == Kind::Directory
+                    && node.name.strip_suffix(b"/") == Some(name.as_bytes())
+            };
+            let kept: Vec<Node> = nodes.filter(wanted).collect();
+            *nodes = kept.into_iter().peekable();
+        }
+    }
+
     /// The next name, as it stands in each of the trees.
     fn take(&mut self) -> Option<(Option<Node>, Option<Node>)> {
         let order = match (self.old.peek(), self.new.peek()) {
@@ -155,23 +203,16 @@ impl Directories {
 /// What stands in a tree, in its order.
 fn nodes(repository: &gix::Repository, id: Option<ObjectId>) -> Result<Vec<Node>, ArchiveError> {
     let Some(id) = id else { return Ok(Vec::new()) };
-    let failed = || format!("cannot read the tree {id}");
-    let mut buffer = Vec::new();
-    let tree = repository.objects.find_tree_iter(&id, &mut buffer);
-    let tree = tree.map_err(ArchiveError::object(failed()))?;
-    let mut found = Vec::new();
-    for entry in tree {
-        let entry = entry.map_err(ArchiveError::object(failed()))?;
-        let mut name = entry.filename.to_vec();
-        let kind = if entry.mode.is_tree() {
-            name.push(b'/');
-            Kind::Directory
-        } else if entry.mode.is_blob() {
-            Kind::File
-        } else {
-            Kind::Other
+    let listed = list(repository, id)?.into_iter().map(|Listed { mut name, node, id }| {
+        let kind = match node {
+            listing::Node::Tree => Kind::Directory,
+            listing::Node::Blob => Kind::File,
+            listing::Node::Other(_) => Kind::Other,
         };
-        found.push(Node { name, kind, id: entry.oid.to_owned() });
-    }
-    Ok(found)
+        if kind == Kind::Directory {
+            name.push(b'/');
+        }
+        Node { name, kind, id }
+    });
+    Ok(listed.collect())
 }

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 
 use gix::odb::pack::index;
 
-use super::directory::{Archive, remove_if_there};
+use super::directory::Archive;
 use super::error::ArchiveError;
-use super::pack::{PackWriter, Packed, flush_directory};
+use super::pack::{PackWriter, Packed, flush_directory, remove_packs};
 
 /// Bytes of the checksum at the end of a pack.
 const CHECKSUM: u64 = 20;
@@ -43,14 +43,8 @@ impl Archive {
             append_all(&mut writer, pack)?;
         }
         let Some(folded) = writer.finish()? else { return Ok(()) };
-        // An index goes first: a pack without one is not seen, the reverse is a fault.
-        for ending in ["idx", "rev", "pack", "keep"] {
-            for pack in packs.iter().filter(|pack| pack.file_stem() != folded.file_stem()) {
-                remove_if_there(&pack.with_extension(ending))?;
-            }
-            flush_directory(&self.pack_folder())?;
-        }
-        Ok(())
+        remove_packs(&packs.iter().map(PathBuf::as_path).filter(|pack| *pack != folded))?;
+        flush_directory(&self.pack_folder())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where things stand in the tree of a commit and in the archive's directory.
 
-use crate::model::{SourceId, TreePath};
+use crate::model::{SourceId, TreePath, Visibility};
 
 /// Version of the archive format (`archive.toml`, trailer `Format`).
 pub const FORMAT_VERSION: u32 = 1;
@@ -13,6 +13,15 @@ pub const PUBLIC_REF: &str = "refs/heads/main";
 
 /// The ref that never leaves the machine.
 pub const PRIVATE_REF: &str = "refs/private/main";
+
+/// The ref that pages of that visibility stand on.
+#[must_use]
+pub fn ref_name(visibility: Visibility) -> &'static str {
+    match visibility {
+        Visibility::Public => PUBLIC_REF,
+        Visibility::Private => PRIVATE_REF,
+    }
+}
 
 pub(super) const README: &str = "README.md";
 pub(super) const ARCHIVE_TOML: &str = "archive.toml";

@@ -20,6 +20,7 @@ mod history;
 mod layout;
 mod leak;
 mod links;
+mod listing;
 mod lock;
 mod message;
 mod moved;
@@ -35,16 +36,17 @@ mod tree;
 mod upkeep;
 mod writer;
 
-pub use audit::{Audit, Fault, FaultKind, Faults, Watch, each_page_file, page_sources, ref_fault};
+pub use audit::{Audit, Fault, FaultKind, Faults, Watch, ref_fault};
 pub use changes::{Change, ChangeKind, changes_of};
 pub use commit::NewCommit;
 pub use differences::{PageDifference, PageDifferences};
 pub use directory::Archive;
 pub use error::ArchiveError;
 pub use history::{ArchivedRun, Step, Version, Walk, versions};
-pub use layout::{FORMAT_VERSION, PRIVATE_REF, PUBLIC_REF, PageEntry};
+pub use layout::{FORMAT_VERSION, PRIVATE_REF, PUBLIC_REF, PageEntry, ref_name};
 pub use leak::{LeakGuard, Sketch, sketch};
 pub use links::{decode_links, encode_links, without_text};
+pub use listing::{each_page_file, page_sources};
 pub use lock::RunLock;
 pub use message::{RunMessage, SourceLine};
 pub use moved::{Moved, decode_moved, encode_moved, encode_moved_urls, moved_path};
@@ -60,3 +62,11 @@ pub use writer::{EncodedPage, Encoder, PageIds, Replaced, Writer};
 
 /// A Git object id (SHA-1).
 pub type ObjectId = gix::ObjectId;
+
+/// The bytes of an object id.
+#[must_use]
+pub fn id_bytes(id: ObjectId) -> [u8; 20] {
+    let mut bytes = [0; 20];
+    bytes.copy_from_slice(id.as_slice());
+    bytes
+}

@@ -9,13 +9,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::audit::{
-    Fault, FaultKind, Faults, Listed, Node, links_fault, list, look_at, moved_fault, page_fault,
-    root_fault,
+    Fault, FaultKind, Faults, links_fault, look_at, moved_fault, page_fault, root_fault,
 };
 use super::directory::Archive;
 use super::error::ArchiveError;
 use super::layout::{DENIED, PUBLIC_REF, PageEntry, READ_ONCE, README, ROOT_FILES, TAKEDOWNS};
 use super::leak::{LeakGuard, sketch};
+use super::listing::{Listed, Node, list};
 use super::page::decode_page;
 use super::reader::{Snapshot, tree_of};
 use super::{ObjectId, moved_path};

@@ -316,6 +316,24 @@ pub(super) fn write_flushed(path: &Path, bytes: &[u8]) -> Result<(), ArchiveErro
     file.sync_all().map_err(ArchiveError::io("flush", path))
 }
 
+/// Removes packs with what belongs to them: indexes first, since a pack without one is not
+/// seen and the reverse is a fault; marks of ours last.
+pub(super) fn remove_packs<'a>(
+    packs: &(impl Iterator<Item = &'a Path> + Clone),
+) -> Result<(), ArchiveError> {
+    for ending in ["idx", "pack", "rev", "bitmap", "keep"] {
+        for path in packs.clone().map(|pack| pack.with_extension(ending)) {
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(ArchiveError::io("remove", &path)(error));
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Renames a flushed file and flushes the directory it is in.
 pub(super) fn rename_flushed(from: &Path, to: &Path) -> Result<(), ArchiveError> {
     fs::rename(from, to).map_err(ArchiveError::io("rename to", to))?;

@@ -4,10 +4,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use gix::objs::FindExt;
-
 use super::directory::Archive;
 use super::error::ArchiveError;
+use super::listing::{self, Listed, list};
 use super::page::decode_page;
 use super::{ObjectId, PageEntry};
 use crate::model::Page;
@@ -185,13 +184,9 @@ impl Snapshot {
 }
 
 fn read_tree(repository: &gix::Repository, id: ObjectId) -> Result<Directory, ArchiveError> {
-    let mut buffer = Vec::new();
-    let tree = repository.objects.find_tree(&id, &mut buffer);
-    let tree = tree.map_err(ArchiveError::object(format!("cannot read the tree {id}")))?;
-    let entries = tree.entries.iter().map(|entry| {
-        let id = entry.oid.to_owned();
-        let node = if entry.mode.is_tree() { Node::Tree(id) } else { Node::Blob(id) };
-        (String::from_utf8_lossy(entry.filename).into_owned(), node)
+    let entries = list(repository, id)?.into_iter().map(|Listed { name, node, id }| {
+        let node = if node == listing::Node::Tree { Node::Tree(id) } else { Node::Blob(id) };
+        (String::from_utf8_lossy(&name).into_owned(), node)
     });
     Ok(entries.collect())
 }

@@ -11,11 +11,11 @@ use std::path::PathBuf;
 
 use gix::objs::FindHeader;
 
-use super::audit::{Listed, Node, list};
-use super::changes::changed_files;
+use super::differences::FileDifferences;
 use super::directory::Archive;
 use super::error::ArchiveError;
 use super::layout::OWN_FOLDER;
+use super::listing::{Listed, Node, list};
 use super::reader::tree_of;
 use super::{ArchivedRun, ObjectId};
 use crate::git::Git;
@@ -97,7 +97,7 @@ impl Archive {
             (now.private, now.sizes.private) = (heads.private, usage);
         }
         let of_public = known.usage(known.public, known.sizes.public, &now.packs);
-        if of_public.0 == heads.public && self.remote_commits().is_empty() {
+        if of_public.0 == heads.public && self.mirrored().is_empty() {
             // All is known, and all would be pushed: no commit has to be walked for that.
             now.sizes.push = now.sizes.public;
             if now != known {
@@ -157,7 +157,8 @@ impl Archive {
         let mut largest = new.and_then(|_| known.sizes.largest_file.clone()).unwrap_or_default();
         let repository = self.repository();
         for run in &runs[..new.unwrap_or(runs.len())] {
-            for file in changed_files(self, run.parent, run.commit)? {
+            for file in FileDifferences::between(self, run.parent, Some(run.commit))? {
+                let file = file?;
                 let Some(id) = file.new else { continue };
                 let header = repository.objects.try_header(&id);
                 let size = header.ok().flatten().map_or(0, |header| header.size);
@@ -194,10 +195,10 @@ impl Archive {
         Ok(largest)
     }
 
-    /// The most that a push carries to any of the remotes whose branch is known here.
+    /// The most that a push carries to any of the mirrors that are known.
     fn push_size(&self, git: &Git, runs: &[ArchivedRun], all: u64) -> Result<u64, ArchiveError> {
         let Some(tip) = runs.first() else { return Ok(0) };
-        let known = self.remote_commits();
+        let known = self.mirrored();
         let on_line = known.iter().filter(|id| runs.iter().any(|run| run.commit == **id));
         let mut most = None;
         for id in on_line {
@@ -212,12 +213,17 @@ impl Archive {
         Ok(most.unwrap_or(all))
     }
 
-    /// What is known of where the branches of remotes are.
-    fn remote_commits(&self) -> Vec<ObjectId> {
+    /// Where mirrors are, as far as that is known: what they were published, and what the
+    /// branches of remotes are at.
+    fn mirrored(&self) -> Vec<ObjectId> {
+        let mut known: Vec<ObjectId> = self.published().iter().map(|last| last.commit).collect();
         let repository = self.repository();
-        let Ok(platform) = repository.references() else { return Vec::new() };
-        let Ok(found) = platform.prefixed("refs/remotes/") else { return Vec::new() };
-        found.flatten().filter_map(|reference| Some(reference.try_id()?.detach())).collect()
+        if let Ok(platform) = repository.references()
+            && let Ok(found) = platform.prefixed("refs/remotes/")
+        {
+            known.extend(found.flatten().filter_map(|it| Some(it.try_id()?.detach())));
+        }
+        known
     }
 
     fn sizes_file(&self) -> PathBuf {

@@ -27,7 +27,7 @@ use super::directory::{Archive, remove_if_there};
 use super::error::ArchiveError;
 use super::layout::OWN_FOLDER;
 use super::lock::RunLock;
-use super::pack::{flush_directory, rename_flushed, write_flushed};
+use super::pack::{flush_directory, remove_packs, rename_flushed, write_flushed};
 use crate::git::{Git, GitError, Workshop};
 pub use lock::{UpkeepLock, WaitForUpkeep};
 use plan::{Limits, PackFacts, Plan, plan};
@@ -41,9 +41,6 @@ const COUNT_AT: u64 = 8 + 255 * 4;
 
 /// The file that lists, in the folder of an upkeep, the packs that come and go.
 const MOVING: &str = "moving";
-
-/// Endings of the files that belong to a pack that is removed; its index comes first.
-const OWN_ENDINGS: &[&str] = &["idx", "pack", "rev", "bitmap"];
 
 /// Endings of files beside a pack that say that it is somebody else's.
 const FOREIGN_ENDINGS: &[&str] = &["keep", "promisor", "mtimes"];
@@ -117,8 +114,9 @@ impl Archive {
         let moving = fs::read_to_string(path.join(MOVING)).unwrap_or_default();
         for name in moving.lines() {
             // Nothing is found in it yet, or nothing any more.
-            if !self.pack_folder().join(format!("{name}.idx")).exists() {
-                self.remove_pack(name)?;
+            let pack = pack_path(&self.pack_folder(), name);
+            if !pack.with_extension("idx").exists() {
+                remove_packs(&[pack.as_path()].into_iter())?;
             }
         }
         match fs::remove_dir_all(&path) {
@@ -217,16 +215,10 @@ impl Archive {
         for path in multi_pack_indexes(&folder) {
             remove_if_there(&path)?;
         }
-        for pack in plan.rolled.iter().filter(|pack| pack.name != new) {
-            self.remove_pack(&pack.name)?;
-        }
+        let old = plan.rolled.iter().filter(|pack| pack.name != new);
+        let old: Vec<PathBuf> = old.map(|pack| pack_path(&folder, &pack.name)).collect();
+        remove_packs(&old.iter().map(PathBuf::as_path))?;
         flush_directory(&folder)
-    }
-
-    /// Removes a pack with what belongs to it.
-    fn remove_pack(&self, name: &str) -> Result<(), ArchiveError> {
-        let path = |ending: &&str| self.pack_folder().join(format!("{name}.{ending}"));
-        OWN_ENDINGS.iter().map(path).try_for_each(|path| remove_if_there(&path))
     }
 
     fn install_graph(&self, made: &Path) -> Result<(), ArchiveError> {
@@ -267,6 +259,10 @@ impl Archive {
             tracing::debug!(%error, "what took too long could not be noted");
         }
     }
+}
+
+fn pack_path(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!("{name}.pack"))
 }
 
 /// What can be told of a pack at a glance; nothing where it vanished.

@@ -7,14 +7,14 @@
 use std::path::PathBuf;
 
 use super::commit::NewCommit;
-use super::directory::{Archive, remove_if_there};
+use super::directory::Archive;
 use super::edits::{Edit, Edits, Provenance};
 use super::error::ArchiveError;
 use super::layout::PageEntry;
 use super::leak::LeakGuard;
 use super::links::{encode_links, without_text};
 use super::moved::{Moved, encode_moved, encode_moved_urls, moved_path};
-use super::pack::{Deflater, Kind, PackWriter, Packed, object_id};
+use super::pack::{Deflater, Kind, PackWriter, Packed, object_id, remove_packs};
 use super::page::{decode_page, encode_page};
 use super::reader::Snapshot;
 use super::refs::{Heads, RefMove};
@@ -252,12 +252,7 @@ impl Writer {
     /// # Errors
     /// A file cannot be removed.
     pub fn discard(self) -> Result<(), ArchiveError> {
-        for ending in ["idx", "pack", "keep"] {
-            for pack in &self.finished {
-                remove_if_there(&pack.with_extension(ending))?;
-            }
-        }
-        Ok(())
+        remove_packs(&self.finished.iter().map(PathBuf::as_path))
     }
 
     /// Puts a page whose files a checkpoint of an earlier process brought to disk; false
@@ -356,7 +351,7 @@ impl Writer {
     pub fn remove(&mut self, entry: &PageEntry) -> Result<bool, ArchiveError> {
         let mut found = false;
         for path in [entry.page_path(), entry.links_path()] {
-            for visibility in [Visibility::Public, Visibility::Private] {
+            for visibility in Visibility::BOTH {
                 if self.base(visibility).blob_at(&path)?.is_some() {
                     found = true;
                     self.edits(visibility).insert(&path, Edit::Remove)?;

@@ -74,7 +74,7 @@ fn file_url(session: &Session, entry: &PageEntry) -> Option<PageUrl> {
 fn archived_url(session: &Session, entry: &PageEntry) -> Result<Option<PageUrl>, Failure> {
     let Ok(archive) = Archive::open(&session.config.archive.path) else { return Ok(None) };
     let heads = archive.heads()?;
-    for visibility in [Visibility::Public, Visibility::Private] {
+    for visibility in Visibility::BOTH {
         if let Some(page) = Snapshot::open(&archive, heads.of(visibility))?.page(entry)? {
             return Ok(Some(page.url));
         }

@@ -9,9 +9,6 @@ use crate::archive::{ObjectId, PUBLIC_REF};
 use crate::model::{Timestamp, Visibility};
 use crate::report::{Changes, Past};
 
-/// Both refs.
-const REFS: [Visibility; 2] = [Visibility::Public, Visibility::Private];
-
 pub(crate) fn changes(
     session: &Session,
     arguments: &ChangesArguments,
@@ -44,7 +41,7 @@ fn ranges(past: &Past<'_>, range: Option<&str>) -> Result<Vec<Range>, Failure> {
         Ok((visibility, past.archive.run(commit)?.parent, commit))
     };
     let Some(text) = range else {
-        let tips = REFS.into_iter().filter_map(|on| Some((on, past.heads().of(on)?)));
+        let tips = Visibility::BOTH.into_iter().filter_map(|on| Some((on, past.heads().of(on)?)));
         let ranges = tips.map(|(on, tip)| alone(on, tip)).collect::<Result<Vec<_>, _>>()?;
         if ranges.is_empty() {
             return Err(Failure::Usage(
@@ -88,7 +85,7 @@ fn is_date(text: &str) -> bool {
 /// the second date alone.
 fn between_dates(past: &Past<'_>, (old, new): (Option<&str>, &str)) -> Result<Vec<Range>, Failure> {
     let mut ranges = Vec::new();
-    for visibility in REFS {
+    for visibility in Visibility::BOTH {
         let Some(tip) = commit_at(past, visibility, Some(new))? else { continue };
         let before = match old {
             Some(old) => commit_at(past, visibility, Some(old))?,

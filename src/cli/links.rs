@@ -86,7 +86,7 @@ fn refuse_unknown(session: &Session, archive: &Archive, id: &str) -> Result<(), 
         return Ok(());
     }
     let heads = archive.heads()?;
-    for visibility in [Visibility::Public, Visibility::Private] {
+    for visibility in Visibility::BOTH {
         let snapshot = Snapshot::open(archive, heads.of(visibility))?;
         if snapshot.has_directory(&format!("links/{id}"))? {
             return Ok(());

@@ -17,6 +17,7 @@ mod objects;
 mod push;
 mod roll_up;
 mod transport;
+mod trouble;
 mod upkeep;
 
 pub use child::Interrupt;

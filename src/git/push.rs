@@ -12,6 +12,7 @@ use std::time::Duration;
 use super::child::Finished;
 use super::client::{Git, GitError};
 use super::transport::FetchError;
+use super::trouble::{is_closed, is_network, says};
 use crate::model::{RemoteUrl, redacted};
 
 /// Longest time that a mirror may take to say what it has.
@@ -169,65 +170,24 @@ impl Git {
 fn classify((command, directory): (&str, &Path), finished: &Finished) -> PushError {
     const LEASE: &[&str] = &["(stale info)", "(fetch first)", "(non-fast-forward)"];
     const SIZE: &[&str] = &["maximum allowed size", "HTTP 413", "error: 413"];
-    const CLOSED: &[&str] = &[
-        "not found",
-        "does not exist",
-        "does not appear to be a git repository",
-        "Authentication failed",
-        "could not read Username",
-        "could not read Password",
-        "unable to get password from user",
-        "Permission denied",
-        "Permission to ",
-        "access denied",
-        "returned error: 401",
-        "returned error: 403",
-        "returned error: 404",
-        "returned error: 410",
-        "dubious ownership",
-        "not exported",
-        "Host key verification failed",
-    ];
-    const NETWORK: &[&str] = &[
-        "Could not resolve",
-        "unable to connect",
-        "Failed to connect",
-        "Couldn't connect",
-        "Connection refused",
-        "Connection reset",
-        "Connection timed out",
-        "Connection closed",
-        "timed out",
-        "early EOF",
-        "unexpected disconnect",
-        "hung up unexpectedly",
-        "RPC failed",
-        "returned error: 429",
-        "returned error: 5",
-        "Empty reply",
-        "Operation too slow",
-        "send-pack: unexpected disconnect",
-        "Could not read from remote repository",
-    ];
     let told = String::from_utf8_lossy(&finished.stdout);
     let rejected = told.lines().find(|line| line.starts_with('!')).unwrap_or_default();
     let message = redacted(&finished.message());
     let all = String::from_utf8_lossy(&finished.stderr);
-    let says = |phrases: &[&str]| phrases.iter().any(|phrase| all.contains(phrase));
-    if LEASE.iter().any(|phrase| told.contains(phrase)) {
+    if says(&told, LEASE) {
         return PushError::LeaseLost;
     }
-    if says(SIZE) {
+    if says(&all, SIZE) {
         return PushError::TooLarge(message);
     }
     let reason = rejected.split('\t').nth(2).unwrap_or_default();
     if reason.contains("rejected") {
         return PushError::Refused(format!("{}; {message}", redacted(reason)));
     }
-    if says(CLOSED) {
+    if is_closed(&all) || all.contains("Host key verification failed") {
         return PushError::Closed(message);
     }
-    if says(NETWORK) {
+    if is_network(&all) {
         return PushError::Network(message);
     }
     let (command, directory) = (command.to_owned(), directory.to_owned());

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::child::Finished;
 use super::client::{Git, GitError, failed};
+use super::trouble::{is_closed, is_network, says};
 use crate::model::{Repository, is_global_address};
 
 /// Longest time for one fetch.
@@ -277,55 +278,22 @@ fn remove_if_there(path: &Path) -> std::io::Result<()> {
 
 /// Says what a failed fetch means, by Git's (untranslated) messages.
 fn classify(finished: &Finished, cache: &Path) -> FetchError {
-    const GONE: &[&str] = &[
-        "not found",
-        "does not exist",
-        "does not appear to be a git repository",
-        "Authentication failed",
-        "could not read Username",
-        "could not read Password",
-        "unable to get password from user",
-        "Permission denied",
-        "access denied",
-        "returned error: 401",
-        "returned error: 403",
-        "returned error: 404",
-        "returned error: 410",
-        "dubious ownership",
-        "not exported",
-    ];
+    // Of what a fetch meets alone: redirects are not followed.
     const NETWORK: &[&str] = &[
-        "Could not resolve",
-        "unable to connect",
-        "Failed to connect",
-        "Couldn't connect",
-        "Connection refused",
-        "Connection reset",
-        "Connection timed out",
-        "timed out",
-        "early EOF",
-        "unexpected disconnect",
-        "hung up unexpectedly",
-        "RPC failed",
-        "returned error: 429",
-        "returned error: 5",
         "returned error: 3",
         "unable to update url base from redirection",
         "SSL",
         "Host key verification failed",
-        "Empty reply",
-        "Could not read from remote repository",
     ];
     let message = finished.message();
-    let says = |phrases: &[&str]| phrases.iter().any(|phrase| message.contains(phrase));
     let local = failed("fetch", cache, finished);
     if matches!(local, GitError::NoSpace { .. }) {
         local.into()
-    } else if says(&["couldn't find remote ref"]) {
+    } else if message.contains("couldn't find remote ref") {
         FetchError::NoBranch(message)
-    } else if says(GONE) {
+    } else if is_closed(&message) {
         FetchError::Gone(message)
-    } else if says(NETWORK) {
+    } else if is_network(&message) || says(&message, NETWORK) {
         FetchError::Network(message)
     } else {
         local.into()

@@ -51,6 +51,9 @@ pub enum Visibility {
 }
 
 impl Visibility {
+    /// Both, in the order in which their refs are told of.
+    pub const BOTH: [Self; 2] = [Self::Public, Self::Private];
+
     /// The one that it is not.
     #[must_use]
     pub fn other(self) -> Self {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::{Past, ReportError};
-use crate::archive::{Change, ChangeKind, ObjectId, PRIVATE_REF, PUBLIC_REF};
+use crate::archive::{Change, ChangeKind, ObjectId, ref_name};
 use crate::model::Visibility;
 
 /// One changed page.
@@ -53,10 +53,7 @@ impl Changes {
         (old, new): (Option<ObjectId>, ObjectId),
     ) -> Result<Self, ReportError> {
         let pages = past.changes(visibility, (old, new))?.into_iter().map(line).collect();
-        let name = match visibility {
-            Visibility::Public => PUBLIC_REF,
-            Visibility::Private => PRIVATE_REF,
-        };
+        let name = ref_name(visibility);
         Ok(Self {
             name: name.to_owned(),
             old: old.map(|id| id.to_string()),

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::past::REFS;
 use super::{Past, ReportError};
 use crate::archive::{PageEntry, Snapshot, decode_page};
 use crate::config::Config;
@@ -139,7 +138,7 @@ fn stands(row: PageRow) -> Option<Found> {
 
 /// The page at a path of either tip.
 fn at_path(past: &Past<'_>, entry: &PageEntry) -> Result<Option<Found>, ReportError> {
-    for visibility in REFS {
+    for visibility in Visibility::BOTH {
         let tip = Snapshot::open(past.archive, past.heads().of(visibility))?;
         if let Some(page) = tip.page(entry)? {
             return Ok(Some(Found { url: page.url.to_string(), entry: entry.clone(), visibility }));
@@ -151,7 +150,7 @@ fn at_path(past: &Past<'_>, entry: &PageEntry) -> Result<Option<Found>, ReportEr
 /// Pages with that URL (or matching the pattern) in both tips, where no state knows them.
 fn in_tips(past: &Past<'_>, wanted: &str) -> Result<Vec<Found>, ReportError> {
     let mut found = Vec::new();
-    for visibility in REFS {
+    for visibility in Visibility::BOTH {
         let tip = Snapshot::open(past.archive, past.heads().of(visibility))?;
         for (path, id) in tip.files("pages")? {
             let Some(entry) = PageEntry::from_page_path(&path) else { continue };

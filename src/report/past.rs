@@ -10,13 +10,10 @@ use super::ReportError;
 use super::lookup::{Found, matches};
 use crate::archive::{
     Archive, ArchiveError, Change, Heads, ObjectId, PageDifference, PageDifferences, PageEntry,
-    Snapshot, Version, changes_of, decode_page, versions,
+    Snapshot, Version, changes_of, decode_page, id_bytes, versions,
 };
 use crate::model::{Timestamp, TreePath, Visibility};
-use crate::state::{GonePage, Id, IndexedCommit, PagePlace, State};
-
-/// Both refs.
-pub(super) const REFS: [Visibility; 2] = [Visibility::Public, Visibility::Private];
+use crate::state::{GonePage, IndexedCommit, PagePlace, State};
 
 /// The commits of an archive and the versions of its pages.
 pub struct Past<'a> {
@@ -47,7 +44,7 @@ impl Index<'_> {
 
     /// The number of a commit of a ref; `None` where it is none of its.
     fn number(&self, on: Visibility, commit: ObjectId) -> Result<Option<i64>, ReportError> {
-        let found = self.state.indexed(&bytes(commit))?;
+        let found = self.state.indexed(&id_bytes(commit))?;
         Ok(found.filter(|(of, _)| *of == on).map(|(_, commit)| commit.number))
     }
 
@@ -127,7 +124,7 @@ impl<'a> Past<'a> {
     /// The revision names no commit, or one that is on neither ref.
     pub fn revision(&self, text: &str) -> Result<(Visibility, ObjectId), ReportError> {
         let commit = self.archive.find_commit(text)?;
-        for on in REFS {
+        for on in Visibility::BOTH {
             let has = match &self.index {
                 Some(index) => index.number(on, commit)?.is_some(),
                 None => self.walk_to(on, commit)?,
@@ -308,10 +305,4 @@ fn in_step(state: &State, heads: Heads) -> Result<Option<Index<'_>>, ReportError
 
 fn entry((source, path): PagePlace) -> Option<PageEntry> {
     Some(PageEntry { source, path: TreePath::parse(&path).ok()? })
-}
-
-fn bytes(object: ObjectId) -> Id {
-    let mut id = Id::default();
-    id.copy_from_slice(object.as_slice());
-    id
 }

@@ -148,7 +148,7 @@ pub(super) fn mismatches(archive: &Archive, state: &State, give: Give<'_>) -> Re
             }
             give(mismatch)
         };
-        for visibility in [Visibility::Public, Visibility::Private] {
+        for visibility in Visibility::BOTH {
             let Some(commit) = tips.of(visibility) else { continue };
             if !page_sources(archive, Some(commit))?.contains(&source) {
                 continue;

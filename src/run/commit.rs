@@ -29,7 +29,7 @@ pub(super) fn finish(mut pass: Pass<'_>, effect: Effect) -> Result<Report, RunEr
         return Ok(report);
     };
 
-    for visibility in [Visibility::Public, Visibility::Private] {
+    for visibility in Visibility::BOTH {
         let files = ArchiveFile::all(&config.bot, &config.sources, visibility, pass.archive.case());
         pass.writer.put_root(visibility, &files)?;
     }

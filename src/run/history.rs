@@ -6,14 +6,11 @@
 use super::RunError;
 use crate::archive::{
     Archive, ArchiveError, Heads, ObjectId, PageDifference, PageDifferences, RefMove, Snapshot,
-    Step, decode_page,
+    Step, decode_page, id_bytes,
 };
 use crate::git::Interrupt;
 use crate::model::{RunId, Timestamp, Visibility};
-use crate::state::{Addition, Cause, CommitRecord, Id, PageChange, State, StateError};
-
-/// Both refs, in the order in which a run's commits are added.
-const REFS: [Visibility; 2] = [Visibility::Public, Visibility::Private];
+use crate::state::{Addition, Cause, CommitRecord, PageChange, State, StateError};
 
 /// What came of bringing the index into step.
 pub(super) enum CaughtUp {
@@ -68,7 +65,7 @@ fn try_catch_up(
 /// Whether steps that lead to the tips follow the last commits that the index lists, on both
 /// refs, and began no earlier than these.
 fn follow(state: &State, steps: &[Step], heads: Heads) -> Result<bool, RunError> {
-    for visibility in REFS {
+    for visibility in Visibility::BOTH {
         let last = state.last_indexed(visibility)?;
         let first = steps.iter().find(|step| step.visibility == visibility);
         let parent = first.map_or(heads.of(visibility), |step| step.parent);
@@ -94,7 +91,7 @@ pub(super) fn record(
 ) -> Result<(), RunError> {
     let mut additions = Vec::new();
     let in_step = indexed(state)? == moves.old;
-    for visibility in REFS.into_iter().filter(|_| in_step) {
+    for visibility in Visibility::BOTH.into_iter().filter(|_| in_step) {
         let (parent, commit) = (moves.old.of(visibility), moves.new.of(visibility));
         if let Some(commit) = commit.filter(|_| commit != parent) {
             let started = archive.run(commit)?.started;
@@ -118,7 +115,7 @@ fn addition<'a>(archive: &'a Archive, step: &Step) -> Result<Addition<'a>, Archi
     let files = Snapshot::open(archive, None)?;
     let changes = differences
         .map(move |difference| difference.and_then(|it| change(&files, it)).map_err(Cause::from));
-    Ok(Addition { visibility, id: id(commit), started, changes: Box::new(changes) })
+    Ok(Addition { visibility, id: id_bytes(commit), started, changes: Box::new(changes) })
 }
 
 fn change(files: &Snapshot, difference: PageDifference) -> Result<PageChange, ArchiveError> {
@@ -128,11 +125,10 @@ fn change(files: &Snapshot, difference: PageDifference) -> Result<PageChange, Ar
         Some(old) => decode_page(&files.read(old)?).ok().map(|page| page.url.to_string()),
         None => None,
     };
-    Ok(PageChange { source: entry.source, path: entry.path.to_string(), file: new.map(id), url })
-}
-
-fn id(object: ObjectId) -> Id {
-    let mut id = Id::default();
-    id.copy_from_slice(object.as_slice());
-    id
+    Ok(PageChange {
+        source: entry.source,
+        path: entry.path.to_string(),
+        file: new.map(id_bytes),
+        url,
+    })
 }

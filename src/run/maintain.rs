@@ -24,9 +24,6 @@ use crate::model::{
 };
 use crate::state::{State, UpstreamRow};
 
-/// Both refs.
-const REFS: [Visibility; 2] = [Visibility::Public, Visibility::Private];
-
 /// Where pages of a source stand although they belong elsewhere: on a ref, under a name.
 type Misplaced = (Visibility, SourceId);
 
@@ -69,7 +66,7 @@ pub(super) fn move_stored_pages(
 /// Finds pages of a source on the wrong ref or under an old name.
 fn misplaced(archive: &Archive, heads: Heads, source: &Source) -> Result<Vec<Misplaced>, RunError> {
     let mut found = Vec::new();
-    for visibility in REFS {
+    for visibility in Visibility::BOTH {
         let Some(tip) = heads.of(visibility) else { continue };
         let snapshot = Snapshot::open(archive, Some(tip))?;
         for id in std::iter::once(&source.id).chain(&source.was) {
@@ -261,7 +258,7 @@ fn leave(
 ) -> Result<(), RunError> {
     pass.writer.remove_directory(visibility, &format!("pages/{id}"))?;
     if *id != source.id {
-        for visibility in REFS {
+        for visibility in Visibility::BOTH {
             pass.writer.remove_directory(visibility, &format!("links/{id}"))?;
         }
         pass.state.rename_source(id, &source.id)?;

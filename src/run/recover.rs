@@ -99,7 +99,7 @@ fn finish_intent(scene: &Scene<'_>, state: &mut State, intent: &RunRow) -> Resul
         move_refs(archive, state, (intent.id, &RefMove { old: found, new }))?;
     }
     let mut record = CommitRecord { tips: intent.new.clone(), ..CommitRecord::default() };
-    for visibility in [Visibility::Public, Visibility::Private] {
+    for visibility in Visibility::BOTH {
         let Some(tip) = new.of(visibility) else { continue };
         let (pages, removed) =
             differences(archive, (visibility, old.of(visibility), tip), intent.id)?;
@@ -157,7 +157,7 @@ fn rebuild(archive: &Archive, state: &mut State) -> Result<(), RunError> {
     let found = archive.heads()?;
     state.forget_pages()?;
     let numbers = restore_runs(archive, state, &found)?;
-    for visibility in [Visibility::Public, Visibility::Private] {
+    for visibility in Visibility::BOTH {
         let Some(tip) = found.of(visibility) else { continue };
         restore_pages(archive, state, (visibility, tip), &numbers)?;
     }

@@ -34,7 +34,7 @@ const REL: &[&str] = &[
 
 /// Checks every file of both tips. `sources` are all that the archive ever had.
 pub(super) fn check(audit: &Audit<'_>, sources: &BTreeSet<SourceId>) -> Result<(), ArchiveError> {
-    for visibility in [Visibility::Public, Visibility::Private] {
+    for visibility in Visibility::BOTH {
         let Some(commit) = audit.heads.of(visibility) else { continue };
         let name = ref_name(visibility);
         audit.watch.stage(&format!("reading the files of {name}"));

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::listing::{Node, entries, subtree};
-use super::{Audit, Entries, Fault, FaultKind};
+use super::{Audit, Fault, FaultKind};
 use crate::archive::layout::PageEntry;
+use crate::archive::listing::{Entries, Node, entries, subtree};
 use crate::archive::reader::tree_of;
 use crate::archive::{ArchiveError, ObjectId};
 use crate::model::{SourceId, Visibility};

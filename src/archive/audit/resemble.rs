@@ -5,7 +5,7 @@
 
 use super::Audit;
 use super::batches::{Feed, look_at_all};
-use super::listing::{each_page_file, page_sources};
+use crate::archive::listing::{each_page_file, page_sources};
 use crate::archive::{ArchiveError, LeakGuard, ObjectId, Snapshot, decode_page, sketch};
 
 /// Private pages that are compared at once; the sketch of each takes some kilobytes.

@@ -1,9 +1,9 @@
 //! Files at the root of a tip, and lists of redirects.
 
-use super::listing::{Node, entries};
 use super::{Audit, Fault, FaultKind};
 use crate::archive::directory::Archive;
 use crate::archive::layout::{ARCHIVE_TOML, DENIED, GITATTRIBUTES, README};
+use crate::archive::listing::{Node, entries};
 use crate::archive::reader::tree_of;
 use crate::archive::templates::{ATTRIBUTES, archive_toml};
 use crate::archive::{ArchiveError, ObjectId};

@@ -11,9 +11,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::batches::{Feed, look_at_all};
 use super::commits::{self, Line, Run};
-use super::listing::{Listed, Node, list, sources_in};
 use super::{Audit, Fault, FaultKind, ref_name};
 use crate::archive::layout::{DENIED, DIRECTORIES, PageEntry, READ_ONCE, ROOT_FILES, TAKEDOWNS};
+use crate::archive::listing::{Listed, Node, list, sources_in};
 use crate::archive::{ObjectId, Snapshot, decode_links};
 use crate::model::{SourceId, Visibility, is_safe_component};
 

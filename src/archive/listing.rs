@@ -1,19 +1,18 @@
 //! Trees as they are, with all that may stand in them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gix::objs::FindExt;
 
-use super::Entries;
-use crate::archive::ObjectId;
-use crate::archive::directory::Archive;
-use crate::archive::error::ArchiveError;
-use crate::archive::reader::tree_of;
+use super::ObjectId;
+use super::directory::Archive;
+use super::error::ArchiveError;
+use super::reader::tree_of;
 use crate::model::SourceId;
 
 /// What an entry of a tree is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::archive) enum Node {
+pub(super) enum Node {
     /// A directory.
     Tree,
     /// A plain file.
@@ -22,15 +21,18 @@ pub(in crate::archive) enum Node {
     Other(u16),
 }
 
+/// The entries of a tree by name.
+pub(super) type Entries = BTreeMap<Vec<u8>, (Node, ObjectId)>;
+
 /// An entry of a tree, in the order of the tree.
-pub(in crate::archive) struct Listed {
+pub(super) struct Listed {
     pub name: Vec<u8>,
     pub node: Node,
     pub id: ObjectId,
 }
 
 /// The entries of a tree.
-pub(in crate::archive) fn list(
+pub(super) fn list(
     repository: &gix::Repository,
     id: ObjectId,
 ) -> Result<Vec<Listed>, ArchiveError> {
