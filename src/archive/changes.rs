@@ -79,7 +79,8 @@ fn side(snapshot: &Snapshot, entry: &PageEntry, blob: ObjectId) -> Result<Side, 
 }
 
 /// What the differences between two commits of one ref mean, sorted by place. A page that
-/// vanished and one that appeared with the same text, which is not empty, are one moved page.
+/// vanished and one that appeared are one moved page where both have the same text, which is
+/// not empty, in one source, or the same URL in two: a source was renamed.
 ///
 /// Files are read only where a page of their source may have moved, and where `known_url`
 /// does not tell the URL of a file.
@@ -130,8 +131,32 @@ pub fn changes_of(
         changes.push(change);
     }
     changes.extend(removed.into_values().flatten());
+    let mut changes = join_renamed(changes);
     changes.sort_by(|a, b| a.entry.cmp(&b.entry));
     Ok(changes)
+}
+
+/// Makes one moved page of two of different sources of which one vanished and one appeared
+/// with the same URL.
+fn join_renamed(changes: Vec<Change>) -> Vec<Change> {
+    let (lost, mut kept): (Vec<Change>, Vec<Change>) =
+        changes.into_iter().partition(|change| change.kind == ChangeKind::Removed);
+    let mut lost_at: HashMap<String, Vec<Change>> = HashMap::new();
+    for change in lost {
+        lost_at.entry(change.url.clone()).or_default().push(change);
+    }
+    for change in kept.iter_mut().filter(|change| change.kind == ChangeKind::Added) {
+        let Some(candidates) = lost_at.get_mut(&change.url) else { continue };
+        let elsewhere = candidates.iter().position(|it| it.entry.source != change.entry.source);
+        if let Some(at) = elsewhere {
+            let origin = candidates.swap_remove(at);
+            change.kind = ChangeKind::Moved;
+            change.old_size = origin.old_size;
+            change.from = Some(origin.entry);
+        }
+    }
+    kept.extend(lost_at.into_values().flatten());
+    kept
 }
 
 fn kind_of(difference: &PageDifference) -> ChangeKind {

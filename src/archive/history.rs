@@ -153,9 +153,15 @@ impl Archive {
         let wrong = |why| ArchiveError::Revision { text: text.to_owned(), why };
         let named = text.replace("private", PRIVATE_REF).replace("public", PUBLIC_REF);
         let named = if text.contains("refs/") { text.to_owned() } else { named };
-        let id = repository
-            .rev_parse_single(named.as_str())
-            .map_err(|_| wrong("it names nothing here"))?;
+        let like_a_date = text.split_once('-').is_some_and(|(year, _)| {
+            year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit())
+        });
+        let why = if like_a_date {
+            "there is no such date; one is written as 2026-11-30 or 2026-11-30T02:00:00Z"
+        } else {
+            "it names nothing here"
+        };
+        let id = repository.rev_parse_single(named.as_str()).map_err(|_| wrong(why))?;
         let commit = id.object().ok().and_then(|object| object.peel_to_commit().ok());
         Ok(commit.ok_or_else(|| wrong("it is no commit"))?.id)
     }

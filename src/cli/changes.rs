@@ -14,7 +14,7 @@ pub(crate) fn changes(
     arguments: &ChangesArguments,
     output: &Output,
 ) -> Result<Ending, Failure> {
-    let (archive, state) = session.archive_and_state()?;
+    let (archive, state) = session.archive_and_state(output)?;
     let past = Past::open(&archive, state.as_ref())?;
     let mut all = Vec::new();
     for (visibility, old, new) in ranges(&past, arguments.range.as_deref())? {

@@ -14,7 +14,7 @@ pub(crate) fn explain(
 ) -> Result<Ending, Failure> {
     let archive = Archive::open(&session.config.archive.path).ok();
     let (state, schedule) = match &archive {
-        Some(archive) => memory(archive)?,
+        Some(archive) => memory(archive, output)?,
         None => (None, None),
     };
     let basis = session.basis(state.as_ref(), schedule.as_ref());

@@ -23,7 +23,7 @@ pub(crate) fn history(
     arguments: &HistoryArguments,
     output: &Output,
 ) -> Result<Ending, Failure> {
-    let (archive, state) = session.archive_and_state()?;
+    let (archive, state) = session.archive_and_state(output)?;
     let past = Past::open(&archive, state.as_ref())?;
     let pages = find_pages((&past, &session.config), &arguments.url, arguments.source.as_deref())?;
     let mut all = Vec::new();

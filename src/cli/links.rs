@@ -28,7 +28,7 @@ pub(crate) fn links(
     arguments: &LinksArguments,
     output: &Output,
 ) -> Result<Ending, Failure> {
-    let (archive, state) = session.archive_and_state()?;
+    let (archive, state) = session.archive_and_state(output)?;
     let past = Past::open(&archive, state.as_ref())?;
     if let Some(id) = &arguments.source {
         refuse_unknown(session, &archive, id)?;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use crate::archive::{Archive, UpkeepLock, WaitForUpkeep};
+use crate::archive::{Archive, Heads, UpkeepLock, WaitForUpkeep};
 use crate::clock::Clock;
 use crate::config::{Config, load};
 use crate::git::{Environment, Git, Interrupt, Network};
@@ -72,9 +72,9 @@ impl Session {
     }
 
     /// The archive and what the state knows of it.
-    pub fn archive_and_state(&self) -> Result<(Archive, Option<State>), Failure> {
+    pub fn archive_and_state(&self, output: &Output) -> Result<(Archive, Option<State>), Failure> {
         let archive = self.archive()?;
-        let state = State::open_to_read(&archive.state_file())?;
+        let state = readable_state(&archive, output)?;
         Ok((archive, state))
     }
 
@@ -103,9 +103,32 @@ impl Session {
 }
 
 /// What is remembered beside an archive: of pages and runs, and of hosts.
-pub(crate) fn memory(archive: &Archive) -> Result<(Option<State>, Option<Schedule>), Failure> {
-    let state = State::open_to_read(&archive.state_file())?;
+pub(crate) fn memory(
+    archive: &Archive,
+    output: &Output,
+) -> Result<(Option<State>, Option<Schedule>), Failure> {
+    let state = readable_state(archive, output)?;
+    if state.is_none() && archive.heads()? != Heads::default() {
+        output.warn(
+            "what is known of runs and addresses is missing; the next run makes it anew from the \
+             archive",
+        );
+    }
     Ok((state, Schedule::open_to_read(&archive.politeness_file())?))
+}
+
+/// What the state knows; nothing where it is damaged, which is told.
+fn readable_state(archive: &Archive, output: &Output) -> Result<Option<State>, Failure> {
+    match State::open_to_read(&archive.state_file()) {
+        Err(error) if error.is_damage() => {
+            output.warn(&format!(
+                "{error}; answered without it. `pagelog audit --repair`, or the next run, makes \
+                 it anew from the archive"
+            ));
+            Ok(None)
+        }
+        other => Ok(other?),
+    }
 }
 
 /// Lets Ctrl-C and a request to terminate raise the interrupt instead of ending the program.

@@ -13,7 +13,7 @@ pub(crate) fn show(
     arguments: &ShowArguments,
     output: &Output,
 ) -> Result<Ending, Failure> {
-    let (archive, state) = session.archive_and_state()?;
+    let (archive, state) = session.archive_and_state(output)?;
     let past = Past::open(&archive, state.as_ref())?;
     let pages = find_pages((&past, &session.config), &arguments.url, arguments.source.as_deref())?;
     let page = match pages.as_slice() {

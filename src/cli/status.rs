@@ -13,7 +13,7 @@ pub(crate) fn status(
     output: &Output,
 ) -> Result<Ending, Failure> {
     let archive = session.archive()?;
-    let (state, schedule) = memory(&archive)?;
+    let (state, schedule) = memory(&archive, output)?;
     let sizes = archive.sizes(&session.git).unwrap_or_else(|error| {
         output.warn(&format!("sizes are not known: {error}; `pagelog audit` says more"));
         Sizes::default()

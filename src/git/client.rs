@@ -48,7 +48,7 @@ pub struct Network {
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
     /// The program is not there.
-    #[error("cannot run `git`: {0}; install Git {major}.{minor} or later", major = MINIMUM_VERSION.0, minor = MINIMUM_VERSION.1)]
+    #[error("cannot run `git`: {0}{hint}", hint = install(.0))]
     Missing(std::io::Error),
     /// It is too old.
     #[error("git {0} is too old: {major}.{minor} or later is needed", major = MINIMUM_VERSION.0, minor = MINIMUM_VERSION.1)]
@@ -86,6 +86,15 @@ pub enum GitError {
     /// The run was interrupted.
     #[error("interrupted")]
     Interrupted,
+}
+
+/// What to do where the program is not found.
+fn install(error: &std::io::Error) -> String {
+    let (major, minor) = MINIMUM_VERSION;
+    match error.kind() {
+        ErrorKind::NotFound => format!("; install Git {major}.{minor} or later"),
+        _ => String::new(),
+    }
 }
 
 /// The Git client.

@@ -17,6 +17,9 @@ pub enum LookupError {
         "no page of the archive has or had the address {0}; `pagelog explain` tells what is known of it"
     )]
     Unknown(String),
+    /// No source has that id.
+    #[error("there is no source `{0}` in the configuration, and no page of one in the archive")]
+    UnknownSource(String),
     /// It was not there then.
     #[error("{url} was not in the archive at {at}; `pagelog history` lists its versions")]
     NotThen {
@@ -104,7 +107,12 @@ pub fn find_pages(
         forget_former(&mut found, config);
     }
     if found.is_empty() {
-        return Err(LookupError::Unknown(what.to_owned()).into());
+        let unknown = source.filter(|id| config.source(id).is_none());
+        return Err(match unknown {
+            Some(id) => LookupError::UnknownSource(id.to_owned()),
+            None => LookupError::Unknown(what.to_owned()),
+        }
+        .into());
     }
     Ok(found.into_iter().collect())
 }

@@ -37,7 +37,7 @@ pub fn file_faults(path: &Path) -> Result<Vec<String>, StateError> {
     let failed = |error| StateError::Sqlite { path: path.to_owned(), error };
     match asked.map_err(failed) {
         Ok(lines) => Ok(lines.into_iter().filter(|line| line != "ok").collect()),
-        Err(error) if open::is_damage(&error) => Ok(vec![error.to_string()]),
+        Err(error) if error.is_damage() => Ok(vec![error.to_string()]),
         // A full disk and a file that somebody else has locked are no damage.
         Err(error) => Err(error),
     }

@@ -82,6 +82,16 @@ pub enum StateError {
     },
 }
 
+impl StateError {
+    /// Whether the file is damaged, or none of the state.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+        let Self::Sqlite { error, .. } = self else { return false };
+        matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
+    }
+}
+
 fn hint(error: &rusqlite::Error) -> &'static str {
     match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::DiskFull) => "; make room and run again, nothing is lost",

@@ -97,7 +97,7 @@ impl State {
 
     pub(super) fn error(&self, error: rusqlite::Error) -> StateError {
         let error = StateError::Sqlite { path: self.path.clone(), error };
-        if is_damage(&error) {
+        if error.is_damage() {
             self.soundness.doubt();
         }
         error
@@ -128,7 +128,7 @@ pub(super) fn open_file(
     let existed = path.exists();
     match try_open(path, look, format) {
         Ok(db) => Ok((db, if existed { Condition::Known } else { Condition::New })),
-        Err(error) if existed && is_damage(&error) => {
+        Err(error) if existed && error.is_damage() => {
             let aside = set_aside(path, mark)?;
             Ok((try_open(path, look, format)?, Condition::SetAside(aside)))
         }
@@ -261,16 +261,6 @@ pub(super) fn transact<T>(
 pub(super) fn is_read_only(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error_code();
     matches!(code, Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen))
-}
-
-pub(super) fn is_damage(error: &StateError) -> bool {
-    let StateError::Sqlite { error, .. } = error else { return false };
-    match error {
-        rusqlite::Error::SqliteFailure(failure, _) => {
-            matches!(failure.code, ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
-        }
-        _ => false,
-    }
 }
 
 /// Renames the file and its companions out of the way; gives the new name.

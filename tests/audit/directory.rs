@@ -152,3 +152,14 @@ fn the_folder_of_a_killed_upkeep_is_removed_by_repair_and_by_a_run() {
     assert!(!folder.exists());
     forge.world.assert_whole();
 }
+
+/// Refs that were accepted with unequal runs are told of for as long as they are so.
+#[test]
+fn accepted_refs_of_unequal_runs_are_told_of() {
+    let forge = Forge::new();
+    let world = &forge.world;
+    world.git(&["update-ref", "-d", "refs/private/main"]).ok();
+    world.pagelog(&["audit", "--repair"]).ok();
+    let again = world.pagelog(&["audit"]).exits(0).stderr;
+    assert!(again.contains("refs/private/main has 0: they were accepted so"), "{again}");
+}

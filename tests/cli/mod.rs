@@ -8,6 +8,7 @@ mod ends;
 mod explanations;
 mod histories;
 mod manners;
+mod mistakes;
 mod outputs;
 mod pasts;
 mod probes;

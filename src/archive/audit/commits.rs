@@ -211,6 +211,14 @@ pub(super) fn check_together(audit: &Audit<'_>, [public, private]: &[Line; 2]) {
         let what =
             format!("{ours} commits, and {theirs} on {PRIVATE_REF}: each run makes one on either");
         audit.add(Fault::new(FaultKind::Runs, PUBLIC_REF, what));
+    } else if public.runs.len() != private.runs.len() {
+        audit.note(format!(
+            "{PUBLIC_REF} has {} commits and {PRIVATE_REF} has {}: they were accepted so, and what \
+             either lacks can be put back with `git update-ref` only as long as its objects are \
+             there",
+            public.runs.len(),
+            private.runs.len()
+        ));
     }
 }
 

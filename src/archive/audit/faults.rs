@@ -68,14 +68,18 @@ impl FaultKind {
     pub fn remedy(self) -> &'static str {
         match self {
             Self::Leak => {
-                "push nothing. Put the public ref back to the last commit without it (`git \
+                "push nothing. A ref of another name is removed (`git update-ref -d NAME` in the \
+                 archive); the public ref is put back to the last commit without it (`git \
                  update-ref refs/heads/main COMMIT` in the archive), then `pagelog audit \
                  --repair`; what a mirror already has must be removed there"
             }
             Self::Served => {
                 "close the directory, and serve a mirror that holds the public ref only"
             }
-            Self::Guard => "`pagelog audit --repair`, or the next run, puts back what it can",
+            Self::Guard => {
+                "`pagelog audit --repair`, or the next run, puts hook and settings back; what is \
+                 told of a remote is removed with `git config --unset`"
+            }
             Self::Object => {
                 "copy `objects/` of a backup over that of the archive: what is there already \
                  stays, what is missing comes back. A damaged pack is moved away before"
@@ -94,7 +98,10 @@ impl FaultKind {
                  the page changed replaces it"
             }
             Self::State => "`pagelog audit --repair` brings it into step",
-            Self::LeftOver => "`pagelog audit --repair` removes what is the archive's own",
+            Self::LeftOver => {
+                "`pagelog audit --repair` removes what is the archive's own; files of Git are \
+                 removed by hand, where no Git works on the archive"
+            }
         }
     }
 }
