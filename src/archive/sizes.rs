@@ -24,7 +24,7 @@ use crate::git::Git;
 const GROWTH_RUNS: usize = 30;
 
 /// First line of the cache: its version.
-const VERSION: &str = "pagelog sizes 1";
+const VERSION: &str = "pagelog sizes 2";
 
 /// The largest of something: where it is, and how large.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -69,6 +69,8 @@ struct Counted {
     private: Option<ObjectId>,
     /// The packs that there were. Where one of them is gone, objects were packed anew.
     packs: BTreeSet<String>,
+    /// Where mirrors were known to be.
+    mirrors: BTreeSet<ObjectId>,
     sizes: Sizes,
 }
 
@@ -90,16 +92,16 @@ impl Archive {
     pub fn sizes(&self, git: &Git) -> Result<Sizes, ArchiveError> {
         let heads = self.heads()?;
         let known = self.counted().unwrap_or_default();
-        let mut now = Counted { packs: self.pack_names(), ..known.clone() };
+        let (packs, mirrors) = (self.pack_names(), self.mirrored());
+        let mut now = Counted { packs, mirrors, ..known.clone() };
         let of_private = known.usage(known.private, known.sizes.private, &now.packs);
         if of_private.0 != heads.private {
             let usage = self.usage(git, &self.runs(heads.private)?, of_private)?;
             (now.private, now.sizes.private) = (heads.private, usage);
         }
         let of_public = known.usage(known.public, known.sizes.public, &now.packs);
-        if of_public.0 == heads.public && self.mirrored().is_empty() {
-            // All is known, and all would be pushed: no commit has to be walked for that.
-            now.sizes.push = now.sizes.public;
+        if of_public.0 == heads.public && now.mirrors == known.mirrors {
+            // All is known: no commit has to be walked for that.
             if now != known {
                 self.keep(&now);
             }
@@ -115,7 +117,7 @@ impl Archive {
             now.sizes.largest_file = self.largest_file(&runs, &known)?;
             now.sizes.largest_directory = self.largest_directory(heads.public)?;
         }
-        now.sizes.push = self.push_size(git, &runs, now.sizes.public)?;
+        now.sizes.push = self.push_size(git, (&runs, &now.mirrors), now.sizes.public)?;
         if now != known {
             self.keep(&now);
         }
@@ -196,9 +198,13 @@ impl Archive {
     }
 
     /// The most that a push carries to any of the mirrors that are known.
-    fn push_size(&self, git: &Git, runs: &[ArchivedRun], all: u64) -> Result<u64, ArchiveError> {
+    fn push_size(
+        &self,
+        git: &Git,
+        (runs, known): (&[ArchivedRun], &BTreeSet<ObjectId>),
+        all: u64,
+    ) -> Result<u64, ArchiveError> {
         let Some(tip) = runs.first() else { return Ok(0) };
-        let known = self.mirrored();
         let on_line = known.iter().filter(|id| runs.iter().any(|run| run.commit == **id));
         let mut most = None;
         for id in on_line {
@@ -215,8 +221,9 @@ impl Archive {
 
     /// Where mirrors are, as far as that is known: what they were published, and what the
     /// branches of remotes are at.
-    fn mirrored(&self) -> Vec<ObjectId> {
-        let mut known: Vec<ObjectId> = self.published().iter().map(|last| last.commit).collect();
+    fn mirrored(&self) -> BTreeSet<ObjectId> {
+        let mut known: BTreeSet<ObjectId> =
+            self.published().iter().map(|last| last.commit).collect();
         let repository = self.repository();
         if let Ok(platform) = repository.references()
             && let Ok(found) = platform.prefixed("refs/remotes/")
@@ -238,6 +245,9 @@ impl Archive {
             return None;
         }
         let packs = lines.next()?.strip_prefix("packs\t")?.split(' ').map(str::to_owned).collect();
+        let ids = lines.next()?.strip_prefix("mirrors\t")?.split_whitespace();
+        let mirrors =
+            ids.map(|id| ObjectId::from_hex(id.as_bytes()).ok()).collect::<Option<_>>()?;
         let rows = lines.map(|line| line.split('\t').collect::<Vec<_>>());
         let rows: HashMap<&str, Vec<&str>> =
             rows.filter_map(|row| Some((*row.first()?, row[1..].to_vec()))).collect();
@@ -257,14 +267,19 @@ impl Archive {
                 .zip(number("growth_runs"))
                 .map(|(size, runs)| Growth { size, runs }),
         };
-        Some(Counted { public: id("public"), private: id("private"), packs, sizes })
+        Some(Counted { public: id("public"), private: id("private"), packs, mirrors, sizes })
     }
 
     /// Writes down what was counted. Where it cannot be kept, it is counted again.
     fn keep(&self, counted: &Counted) {
-        let Counted { public, private, packs, sizes } = counted;
+        let Counted { public, private, packs, mirrors, sizes } = counted;
         let packs: Vec<&str> = packs.iter().map(String::as_str).collect();
-        let mut lines = vec![VERSION.to_owned(), format!("packs\t{}", packs.join(" "))];
+        let mirrors: Vec<String> = mirrors.iter().map(ObjectId::to_string).collect();
+        let mut lines = vec![
+            VERSION.to_owned(),
+            format!("packs\t{}", packs.join(" ")),
+            format!("mirrors\t{}", mirrors.join(" ")),
+        ];
         for (key, id) in [("public", public), ("private", private)] {
             lines.extend(id.map(|id| format!("{key}\t{id}")));
         }

@@ -1,12 +1,13 @@
 //! When each mirror was last published.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use serde::Serialize;
 
 use super::ReportError;
 use super::basis::Basis;
-use crate::archive::Archive;
+use crate::archive::{Archive, ObjectId};
 use crate::config::Mirror;
 
 /// When a mirror was last published.
@@ -29,8 +30,18 @@ impl MirrorStatus {
     /// The mirrors, in order of the configuration.
     pub(super) fn all(basis: &Basis<'_>, archive: &Archive) -> Result<Vec<Self>, ReportError> {
         let published = archive.published();
-        let tip = if published.is_empty() { None } else { archive.heads()?.public };
-        let runs = archive.runs(tip)?;
+        // As many commits are walked as came since the mirror that is furthest behind.
+        let mut sought: HashSet<ObjectId> = published.iter().map(|last| last.commit).collect();
+        let mut places = HashMap::new();
+        let mut runs = archive.walk(archive.heads()?.public).enumerate();
+        while !sought.is_empty()
+            && let Some((behind, run)) = runs.next()
+        {
+            let commit = run?.commit;
+            if sought.remove(&commit) {
+                places.insert(commit, behind);
+            }
+        }
         let status = |mirror: &Mirror| {
             let last = published.iter().find(|last| last.mirror == mirror.name);
             Self {
@@ -38,7 +49,7 @@ impl MirrorStatus {
                 url: mirror.url.to_string(),
                 published: last.map(|last| last.at.to_string()),
                 commit: last.map(|last| last.commit.to_string()),
-                behind: last.and_then(|last| runs.iter().position(|run| run.commit == last.commit)),
+                behind: last.and_then(|last| places.get(&last.commit).copied()),
             }
         };
         Ok(basis.config.mirrors.iter().map(status).collect())

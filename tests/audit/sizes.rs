@@ -106,6 +106,7 @@ fn a_cache_that_is_damaged_is_written_anew() {
     for damaged in [
         "",
         "pagelog sizes 1\n",
+        "pagelog sizes 2\n",
         "something else\n",
         &sound.replace("\tpages", " "),
         &sound[..sound.len() / 2],

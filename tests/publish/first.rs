@@ -17,6 +17,8 @@ fn a_mirror_is_filled_and_kept_up_to_date() {
     let said = world.pagelog(&["publish"]).ok();
     assert!(said.contains("published 1 commits,") && said.contains("(first-push)"), "{said}");
     scene.assert_mirrored("copy.git");
+    let to_push = || world.pagelog(&["status", "--json"]).json()["sizes"]["push_size"].as_u64();
+    assert_eq!(to_push(), Some(0), "the mirror has all");
 
     let again = world.pagelog(&["publish"]).ok();
     assert!(again.ends_with(": up to date\n"), "{again}");
@@ -24,6 +26,7 @@ fn a_mirror_is_filled_and_kept_up_to_date() {
     scene.open.write("b.md", "# B\n").commit();
     scene.closed.write("t.md", words("zqother", 30)).commit();
     world.run_at("2026-12-01T02:00:00Z");
+    assert!(to_push() > Some(0), "a commit came since");
     let status = world.pagelog(&["status"]).ok();
     let line = status.lines().find(|line| line.starts_with("mirror")).unwrap();
     assert!(line.contains("published 2026-11-30T") && line.ends_with(", 1 commits since"));
