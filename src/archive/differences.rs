@@ -4,15 +4,13 @@
 //! what changed. No more directories are in memory than are open.
 
 use std::cmp::Ordering;
-use std::iter::Peekable;
-use std::vec::IntoIter;
 
 use super::ObjectId;
 use super::directory::Archive;
 use super::error::ArchiveError;
 use super::layout::PageEntry;
-use super::listing::{self, Listed, list};
 use super::reader::tree_of;
+use super::stored_tree::{StoredTree, TreeEntry};
 
 /// The directory of a commit in which pages stand.
 const PAGES: &str = "pages";
@@ -48,29 +46,12 @@ pub(super) struct FileDifferences {
     open: Vec<Directories>,
 }
 
-/// A directory of both trees, as far as it was not gone through yet.
+/// A directory of both trees, and how far it was gone through.
 struct Directories {
     /// Its path, with a `/` at the end.
     path: String,
-    old: Peekable<IntoIter<Node>>,
-    new: Peekable<IntoIter<Node>>,
-}
-
-/// A file or a directory.
-#[derive(Clone, Debug)]
-struct Node {
-    /// The name, with a `/` at the end of a directory's: so they are sorted.
-    name: Vec<u8>,
-    kind: Kind,
-    id: ObjectId,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Directory,
-    File,
-    /// What no version of the format has: links, commits of other repositories.
-    Other,
+    old: (StoredTree, usize),
+    new: (StoredTree, usize),
 }
 
 impl PageDifferences {
@@ -83,11 +64,13 @@ impl PageDifferences {
         old: Option<ObjectId>,
         new: Option<ObjectId>,
     ) -> Result<Self, ArchiveError> {
-        let mut files = FileDifferences::between(archive, old, new)?;
-        if let Some(top) = files.open.first_mut() {
-            top.keep(PAGES);
-        }
-        Ok(Self(files))
+        let repository = archive.repository();
+        let pages = |commit: Option<ObjectId>| -> Result<Option<ObjectId>, ArchiveError> {
+            let root = commit.map(|commit| tree_of(&repository, commit)).transpose()?;
+            Ok(StoredTree::read(&repository.objects, root)?.tree(PAGES.as_bytes()))
+        };
+        let (old, new) = (pages(old)?, pages(new)?);
+        FileDifferences::below(repository, format!("{PAGES}/"), (old, new)).map(Self)
     }
 }
 
@@ -116,10 +99,19 @@ impl FileDifferences {
         let tree = |commit: Option<ObjectId>| {
             commit.map(|commit| tree_of(&repository, commit)).transpose()
         };
-        let (old, new) = (tree(old)?, tree(new)?);
+        let trees = (tree(old)?, tree(new)?);
+        Self::below(repository, String::new(), trees)
+    }
+
+    /// Compares two trees that stand at a path.
+    fn below(
+        repository: gix::Repository,
+        path: String,
+        (old, new): (Option<ObjectId>, Option<ObjectId>),
+    ) -> Result<Self, ArchiveError> {
         let mut this = Self { repository, open: Vec::new() };
         if old != new {
-            this.enter(String::new(), old, new)?;
+            this.enter(path, old, new)?;
         }
         Ok(this)
     }
@@ -131,8 +123,8 @@ impl FileDifferences {
         old: Option<ObjectId>,
         new: Option<ObjectId>,
     ) -> Result<(), ArchiveError> {
-        let old = nodes(&self.repository, old)?.into_iter().peekable();
-        let new = nodes(&self.repository, new)?.into_iter().peekable();
+        let old = (StoredTree::read(&self.repository.objects, old)?, 0);
+        let new = (StoredTree::read(&self.repository.objects, new)?, 0);
         self.open.push(Directories { path, old, new });
         Ok(())
     }
@@ -143,17 +135,23 @@ impl FileDifferences {
                 self.open.pop();
                 continue;
             };
-            if old.as_ref().map(|node| node.id) == new.as_ref().map(|node| node.id) {
+            let old = old.and_then(|at| top.old.0.at(at));
+            let new = new.and_then(|at| top.new.0.at(at));
+            if old.map(|entry| entry.id) == new.map(|entry| entry.id) {
                 continue;
             }
-            let Some(node) = new.as_ref().or(old.as_ref()) else { continue };
-            let path = format!("{}{}", top.path, String::from_utf8_lossy(&node.name));
-            let kind = if node.kind == Kind::Directory { node.kind } else { Kind::File };
-            let id = |node: Option<Node>| node.filter(|node| node.kind == kind).map(|node| node.id);
-            let (old, new) = (id(old), id(new));
-            if kind == Kind::Directory {
-                self.enter(path, old, new)?;
-            } else if old != new {
+            let Some(entry) = new.or(old) else { continue };
+            let path = format!("{}{}", top.path, String::from_utf8_lossy(entry.name));
+            if entry.mode.is_tree() {
+                let (old, new) = (old.map(|it| it.id), new.map(|it| it.id));
+                self.enter(format!("{path}/"), old, new)?;
+                continue;
+            }
+            // Links and commits of other repositories are in no version of the format.
+            let file =
+                |it: Option<TreeEntry<'_>>| it.filter(|it| it.mode.is_blob()).map(|it| it.id);
+            let (old, new) = (file(old), file(new));
+            if old != new {
                 return Ok(Some(FileDifference { path, old, new }));
             }
         }
@@ -174,45 +172,17 @@ impl Iterator for FileDifferences {
 }
 
 impl Directories {
-    /// Leaves out everything but one directory.
-    fn keep(&mut self, name: &str) {
-        for nodes in [&mut self.old, &mut self.new] {
-            let wanted = |node: &Node| {
-                node.kind == Kind::Directory
-                    && node.name.strip_suffix(b"/") == Some(name.as_bytes())
-            };
-            let kept: Vec<Node> = nodes.filter(wanted).collect();
-            *nodes = kept.into_iter().peekable();
-        }
-    }
-
-    /// The next name, as it stands in each of the trees.
-    fn take(&mut self) -> Option<(Option<Node>, Option<Node>)> {
-        let order = match (self.old.peek(), self.new.peek()) {
+    /// The numbers of the next name's entries in the trees that have it.
+    fn take(&mut self) -> Option<(Option<usize>, Option<usize>)> {
+        let (at_old, at_new) = (self.old.1, self.new.1);
+        let order = match (self.old.0.at(at_old), self.new.0.at(at_new)) {
             (None, None) => return None,
-            (Some(old), Some(new)) => old.name.cmp(&new.name),
+            (Some(old), Some(new)) => old.order(&new),
             (Some(_), None) => Ordering::Less,
             (None, Some(_)) => Ordering::Greater,
         };
-        let old = self.old.next_if(|_| order.is_le());
-        let new = self.new.next_if(|_| order.is_ge());
-        Some((old, new))
+        self.old.1 += usize::from(order.is_le());
+        self.new.1 += usize::from(order.is_ge());
+        Some((order.is_le().then_some(at_old), order.is_ge().then_some(at_new)))
     }
-}
-
-/// What stands in a tree, in its order.
-fn nodes(repository: &gix::Repository, id: Option<ObjectId>) -> Result<Vec<Node>, ArchiveError> {
-    let Some(id) = id else { return Ok(Vec::new()) };
-    let listed = list(repository, id)?.into_iter().map(|Listed { mut name, node, id }| {
-        let kind = match node {
-            listing::Node::Tree => Kind::Directory,
-            listing::Node::Blob => Kind::File,
-            listing::Node::Other(_) => Kind::Other,
-        };
-        if kind == Kind::Directory {
-            name.push(b'/');
-        }
-        Node { name, kind, id }
-    });
-    Ok(listed.collect())
 }

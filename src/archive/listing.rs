@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gix::objs::FindExt;
-
 use super::ObjectId;
 use super::directory::Archive;
 use super::error::ArchiveError;
 use super::reader::tree_of;
+use super::stored_tree::StoredTree;
 use crate::model::SourceId;
 
 /// What an entry of a tree is.
@@ -36,17 +35,15 @@ pub(super) fn list(
     repository: &gix::Repository,
     id: ObjectId,
 ) -> Result<Vec<Listed>, ArchiveError> {
-    let mut buffer = Vec::new();
-    let failed = || ArchiveError::object(format!("cannot read the tree {id}"));
-    let tree = repository.objects.find_tree(&id, &mut buffer).map_err(failed())?;
-    let entries = tree.entries.iter().map(|entry| Listed {
-        name: entry.filename.to_vec(),
+    let tree = StoredTree::read(&repository.objects, Some(id))?;
+    let entries = tree.entries().map(|entry| Listed {
+        name: entry.name.to_vec(),
         node: match entry.mode.value() {
             0o040_000 => Node::Tree,
             0o100_644 => Node::Blob,
             other => Node::Other(other),
         },
-        id: entry.oid.to_owned(),
+        id: entry.id,
     });
     Ok(entries.collect())
 }

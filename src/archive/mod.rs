@@ -31,6 +31,7 @@ mod published;
 mod reader;
 mod refs;
 mod sizes;
+mod stored_tree;
 mod templates;
 mod tree;
 mod upkeep;

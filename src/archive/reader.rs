@@ -6,18 +6,10 @@ use std::rc::Rc;
 
 use super::directory::Archive;
 use super::error::ArchiveError;
-use super::listing::{self, Listed, list};
 use super::page::decode_page;
+use super::stored_tree::{StoredTree, TreeEntry};
 use super::{ObjectId, PageEntry};
 use crate::model::Page;
-
-type Directory = HashMap<String, Node>;
-
-#[derive(Clone, Copy)]
-enum Node {
-    Tree(ObjectId),
-    Blob(ObjectId),
-}
 
 /// One commit, or the empty archive before the first; for the thread that made it.
 pub struct Snapshot {
@@ -32,13 +24,13 @@ const KEPT: usize = 1 << 15;
 /// Directories that were asked for lately; what was not asked for is forgotten.
 #[derive(Default)]
 struct Directories {
-    recent: HashMap<String, Rc<Directory>>,
-    before: HashMap<String, Rc<Directory>>,
+    recent: HashMap<String, Rc<StoredTree>>,
+    before: HashMap<String, Rc<StoredTree>>,
     entries: usize,
 }
 
 impl Directories {
-    fn get(&mut self, path: &str) -> Option<Rc<Directory>> {
+    fn get(&mut self, path: &str) -> Option<Rc<StoredTree>> {
         if let Some(known) = self.recent.get(path) {
             return Some(Rc::clone(known));
         }
@@ -47,7 +39,7 @@ impl Directories {
         Some(known)
     }
 
-    fn keep(&mut self, path: String, directory: Rc<Directory>) {
+    fn keep(&mut self, path: String, directory: Rc<StoredTree>) {
         if self.entries >= KEPT {
             self.before = std::mem::take(&mut self.recent);
             self.entries = 0;
@@ -81,10 +73,7 @@ impl Snapshot {
     /// A tree on the way cannot be read.
     pub fn blob_at(&self, path: &str) -> Result<Option<ObjectId>, ArchiveError> {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        Ok(match self.directory(folder)?.get(name) {
-            Some(Node::Blob(id)) => Some(*id),
-            _ => None,
-        })
+        Ok(self.directory(folder)?.file(name.as_bytes()))
     }
 
     /// Whether a directory stands at a full path.
@@ -92,7 +81,7 @@ impl Snapshot {
     /// # Errors
     /// A tree on the way cannot be read.
     pub fn has_directory(&self, path: &str) -> Result<bool, ArchiveError> {
-        Ok(!self.directory(path)?.is_empty())
+        Ok(self.directory(path)?.len() > 0)
     }
 
     /// The bytes of a blob.
@@ -144,11 +133,12 @@ impl Snapshot {
         while let Some(folder) = open.pop() {
             let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
             let directory = self.read_directory(&folder)?;
-            for (name, node) in directory {
-                let path = format!("{prefix}{name}");
-                match node {
-                    Node::Tree(_) => open.push(path),
-                    Node::Blob(id) => found.push((path, id)),
+            for TreeEntry { name, mode, id } in directory.entries() {
+                let path = format!("{prefix}{}", String::from_utf8_lossy(name));
+                if mode.is_tree() {
+                    open.push(path);
+                } else {
+                    found.push((path, id));
                 }
             }
         }
@@ -157,7 +147,7 @@ impl Snapshot {
     }
 
     /// The entries of a directory, kept for the next question about it.
-    fn directory(&self, path: &str) -> Result<Rc<Directory>, ArchiveError> {
+    fn directory(&self, path: &str) -> Result<Rc<StoredTree>, ArchiveError> {
         if let Some(known) = self.directories.borrow_mut().get(path) {
             return Ok(known);
         }
@@ -166,29 +156,18 @@ impl Snapshot {
         Ok(directory)
     }
 
-    fn read_directory(&self, path: &str) -> Result<Directory, ArchiveError> {
+    fn read_directory(&self, path: &str) -> Result<StoredTree, ArchiveError> {
         let id = match path.rsplit_once('/') {
             _ if path.is_empty() => self.root,
             None => self.subtree("", path)?,
             Some((parent, name)) => self.subtree(parent, name)?,
         };
-        id.map_or_else(|| Ok(Directory::new()), |id| read_tree(&self.repository, id))
+        StoredTree::read(&self.repository.objects, id)
     }
 
     fn subtree(&self, parent: &str, name: &str) -> Result<Option<ObjectId>, ArchiveError> {
-        Ok(match self.directory(parent)?.get(name) {
-            Some(Node::Tree(id)) => Some(*id),
-            _ => None,
-        })
+        Ok(self.directory(parent)?.tree(name.as_bytes()))
     }
-}
-
-fn read_tree(repository: &gix::Repository, id: ObjectId) -> Result<Directory, ArchiveError> {
-    let entries = list(repository, id)?.into_iter().map(|Listed { name, node, id }| {
-        let node = if node == listing::Node::Tree { Node::Tree(id) } else { Node::Blob(id) };
-        (String::from_utf8_lossy(&name).into_owned(), node)
-    });
-    Ok(entries.collect())
 }
 
 /// The tree of a commit.

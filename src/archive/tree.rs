@@ -5,16 +5,14 @@
 //! written, each once; no more of them are in memory than are open. An empty directory
 //! vanishes, and every name that enters a tree is checked here.
 
-use std::collections::BTreeMap;
-
-use gix::objs::tree::{EntryKind, EntryMode};
-use gix::objs::{FindExt, WriteTo};
+use gix::objs::tree::EntryKind;
 
 use super::ObjectId;
 use super::edits::{Edit, Provenance, Sorted};
 use super::error::ArchiveError;
 use super::layout::{DIRECTORIES, ROOT_FILES};
 use super::pack::{Deflater, Kind, PackWriter, object_id};
+use super::stored_tree::{StoredTree, TreeChanges};
 use crate::model::{Visibility, is_safe_component};
 
 /// Reads objects of the archive and writes new trees into a pack.
@@ -24,19 +22,25 @@ pub(super) struct TreeBuilder<'a> {
     pub deflater: &'a mut Deflater,
 }
 
-#[derive(Clone, Copy)]
-struct Entry {
-    mode: EntryMode,
-    id: ObjectId,
-}
-
-type Entries = BTreeMap<Vec<u8>, Entry>;
-
 /// A directory whose changes are not all known yet.
 struct Open {
     /// Its name in the directory that is open above it.
     name: Vec<u8>,
-    entries: Entries,
+    base: StoredTree,
+    changes: TreeChanges,
+}
+
+impl Open {
+    /// Takes the directory of that name out, to be put back when it is closed.
+    fn take_tree(&mut self, name: &[u8]) -> Option<ObjectId> {
+        if self.changes.contains_key(name) {
+            // It was removed, or is a file now.
+            return None;
+        }
+        let found = self.base.tree(name)?;
+        self.changes.insert(name.to_vec(), None);
+        Some(found)
+    }
 }
 
 impl TreeBuilder<'_> {
@@ -47,7 +51,7 @@ impl TreeBuilder<'_> {
         (base, visibility): (Option<ObjectId>, Visibility),
         mut changes: Sorted<'_>,
     ) -> Result<ObjectId, ArchiveError> {
-        let mut open = vec![Open { name: Vec::new(), entries: self.read(base)? }];
+        let mut open = vec![self.open(Vec::new(), base)?];
         let mut put: Option<String> = None;
         while let Some((path, edit)) = changes.next()? {
             let inside =
@@ -58,22 +62,26 @@ impl TreeBuilder<'_> {
             }
             let (folder, name) = path.rsplit_once('/').unwrap_or(("", &path));
             self.change_to(folder, &mut open)?;
-            let Some(Open { entries, .. }) = open.last_mut() else { continue };
+            let Some(Open { changes, .. }) = open.last_mut() else { continue };
             if let Edit::Put(id, from) = edit {
                 if visibility == Visibility::Public && from == Provenance::PrivateCapture {
                     let why = "a file of a private source among the public ones".to_owned();
                     return Err(ArchiveError::Format { place: path, why });
                 }
-                let entry = Entry { mode: EntryKind::Blob.into(), id };
-                entries.insert(name.as_bytes().to_vec(), entry);
+                changes.insert(name.as_bytes().to_vec(), Some((EntryKind::Blob.into(), id)));
                 put = Some(path);
             } else {
-                entries.remove(name.as_bytes());
+                changes.insert(name.as_bytes().to_vec(), None);
             }
         }
         self.close_to(1, &mut open)?;
-        let root = open.pop().map(|root| root.entries).unwrap_or_default();
+        let root = open.pop().map(|root| root.base.changed(&root.changes)).unwrap_or_default();
         self.write(&root)
+    }
+
+    fn open(&self, name: Vec<u8>, id: Option<ObjectId>) -> Result<Open, ArchiveError> {
+        let base = StoredTree::read(self.objects, id)?;
+        Ok(Open { name, base, changes: TreeChanges::new() })
     }
 
     /// Opens a directory; those that are not on the way to it are closed.
@@ -85,11 +93,8 @@ impl TreeBuilder<'_> {
         self.close_to(depth, open)?;
         for name in names.skip(depth - 1) {
             let name = name.as_bytes().to_vec();
-            let above = open.last_mut().and_then(|above| match above.entries.get(&name) {
-                Some(entry) if entry.mode.is_tree() => above.entries.remove(&name),
-                _ => None,
-            });
-            open.push(Open { entries: self.read(above.map(|entry| entry.id))?, name });
+            let above = open.last_mut().and_then(|above| above.take_tree(&name));
+            open.push(self.open(name, above)?);
         }
         Ok(())
     }
@@ -97,46 +102,23 @@ impl TreeBuilder<'_> {
     /// Closes directories until so many are open: they are written, and enter the one above.
     fn close_to(&mut self, depth: usize, open: &mut Vec<Open>) -> Result<(), ArchiveError> {
         while open.len() > depth
-            && let Some(Open { name, entries }) = open.pop()
+            && let Some(Open { name, base, changes }) = open.pop()
         {
-            if !entries.is_empty()
+            let bytes = base.changed(&changes);
+            if !bytes.is_empty()
                 && let Some(above) = open.last_mut()
             {
-                let entry = Entry { mode: EntryKind::Tree.into(), id: self.write(&entries)? };
-                above.entries.insert(name, entry);
+                let entry = (EntryKind::Tree.into(), self.write(&bytes)?);
+                above.changes.insert(name, Some(entry));
             }
         }
         Ok(())
     }
 
-    fn read(&self, id: Option<ObjectId>) -> Result<Entries, ArchiveError> {
-        let Some(id) = id else { return Ok(Entries::new()) };
-        let mut buffer = Vec::new();
-        let tree = self.objects.find_tree(&id, &mut buffer);
-        let tree = tree.map_err(ArchiveError::object(format!("cannot read the tree {id}")))?;
-        let entries = tree.entries.iter().map(|entry| {
-            (entry.filename.to_vec(), Entry { mode: entry.mode, id: entry.oid.to_owned() })
-        });
-        Ok(entries.collect())
-    }
-
-    fn write(&mut self, entries: &Entries) -> Result<ObjectId, ArchiveError> {
-        let mut tree = gix::objs::Tree {
-            entries: entries
-                .iter()
-                .map(|(name, entry)| gix::objs::tree::Entry {
-                    mode: entry.mode,
-                    filename: name.as_slice().into(),
-                    oid: entry.id,
-                })
-                .collect(),
-        };
-        tree.entries.sort();
-        let mut bytes = Vec::new();
-        tree.write_to(&mut bytes).map_err(ArchiveError::object("cannot write a tree"))?;
-        let id = object_id(Kind::Tree, &bytes)?;
+    fn write(&mut self, bytes: &[u8]) -> Result<ObjectId, ArchiveError> {
+        let id = object_id(Kind::Tree, bytes)?;
         if !self.pack.contains(&id) && !gix::objs::Exists::exists(self.objects, &id) {
-            let packed = self.deflater.pack(Kind::Tree, id, &bytes);
+            let packed = self.deflater.pack(Kind::Tree, id, bytes);
             self.pack.append(&packed)?;
         }
         Ok(id)
