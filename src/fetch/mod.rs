@@ -3,4 +3,6 @@
 pub mod http;
 mod repository;
 
-pub use repository::{BlobReader, FileKind, ReadFailure, Upstream, UpstreamChange, UpstreamError};
+pub use repository::{
+    BlobReader, FileKind, Files, ReadFailure, Upstream, UpstreamChange, UpstreamError,
+};

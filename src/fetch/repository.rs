@@ -3,12 +3,17 @@
 //! Nothing is checked out and nothing of the upstream is run: files are read as blobs by
 //! their ids, symbolic links are never followed, submodules and attributes are inert.
 
+mod files;
+
 use std::path::Path;
 
 use gix::ObjectId;
 use gix::diff::tree::recorder::Change;
+use gix::objs::tree::EntryMode;
 use gix::objs::{Find, FindExt, FindHeader};
 use gix::odb::pack::cache::lru::MemoryCappedHashmap;
+
+pub use files::Files;
 
 /// Bytes of delta bases that a reader keeps.
 const DELTA_BASES: usize = 16 << 20;
@@ -37,6 +42,12 @@ pub struct UpstreamChange {
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read the cached repository: {0}")]
 pub struct UpstreamError(String);
+
+impl UpstreamError {
+    fn of(error: impl std::fmt::Display) -> Self {
+        Self(error.to_string())
+    }
+}
 
 /// Why one blob could not be had.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -74,36 +85,32 @@ impl Upstream {
         tree_of(&repository, commit).is_ok_and(|tree| repository.has_object(tree))
     }
 
-    /// The paths that differ between two commits, in order; all paths of `new` where
-    /// there is no `old`.
+    /// All files, links and submodules of a commit, in the order of their paths.
+    ///
+    /// # Errors
+    /// The commit cannot be read; each step tells of a directory that cannot.
+    pub fn files(&self, commit: &str) -> Result<Files, UpstreamError> {
+        let repository = self.0.to_thread_local();
+        let tree = tree_of(&repository, commit)?;
+        Files::of(repository.objects, tree)
+    }
+
+    /// The paths that differ between two commits, in order.
     ///
     /// # Errors
     /// A commit or tree cannot be read.
-    pub fn changes(
-        &self,
-        old: Option<&str>,
-        new: &str,
-    ) -> Result<Vec<UpstreamChange>, UpstreamError> {
+    pub fn changes(&self, old: &str, new: &str) -> Result<Vec<UpstreamChange>, UpstreamError> {
         let repository = self.0.to_thread_local();
         let objects = &repository.objects;
         let (mut old_buffer, mut new_buffer) = (Vec::new(), Vec::new());
-        let old_tree = match old {
-            Some(commit) => {
-                let id = tree_of(&repository, commit)?;
-                objects
-                    .find_tree_iter(&id, &mut old_buffer)
-                    .map_err(|error| UpstreamError(error.to_string()))?
-            }
-            None => gix::objs::TreeRefIter::from_bytes(&[], gix::hash::Kind::Sha1),
-        };
+        let id = tree_of(&repository, old)?;
+        let old_tree = objects.find_tree_iter(&id, &mut old_buffer).map_err(UpstreamError::of)?;
         let id = tree_of(&repository, new)?;
-        let new_tree = objects
-            .find_tree_iter(&id, &mut new_buffer)
-            .map_err(|error| UpstreamError(error.to_string()))?;
+        let new_tree = objects.find_tree_iter(&id, &mut new_buffer).map_err(UpstreamError::of)?;
         let mut recorder = gix::diff::tree::Recorder::default();
         let state = gix::diff::tree::State::default();
         gix::diff::tree(old_tree, new_tree, state, objects, &mut recorder)
-            .map_err(|error| UpstreamError(error.to_string()))?;
+            .map_err(UpstreamError::of)?;
         let mut changes: Vec<UpstreamChange> = recorder.records.iter().filter_map(change).collect();
         // Where a file became a directory or the reverse, both are told: the file counts.
         changes.sort_by(|a, b| a.path.cmp(&b.path).then(b.now.is_some().cmp(&a.now.is_some())));
@@ -153,13 +160,7 @@ fn change(change: &Change) -> Option<UpstreamChange> {
     match change {
         Change::Addition { entry_mode, oid, path, .. }
         | Change::Modification { entry_mode, oid, path, .. } => {
-            let kind = if entry_mode.is_blob() {
-                FileKind::File
-            } else if entry_mode.is_link() {
-                FileKind::SymbolicLink
-            } else if entry_mode.is_commit() {
-                FileKind::Submodule
-            } else {
+            let Some(kind) = kind_of(*entry_mode) else {
                 return became_directory(change)
                     .then(|| UpstreamChange { path: path.clone().into(), now: None });
             };
@@ -168,6 +169,17 @@ fn change(change: &Change) -> Option<UpstreamChange> {
         Change::Deletion { entry_mode, path, .. } => {
             (!entry_mode.is_tree()).then(|| UpstreamChange { path: path.clone().into(), now: None })
         }
+    }
+}
+
+/// What an entry of a tree is; `None` for a directory.
+fn kind_of(mode: EntryMode) -> Option<FileKind> {
+    if mode.is_blob() {
+        Some(FileKind::File)
+    } else if mode.is_link() {
+        Some(FileKind::SymbolicLink)
+    } else {
+        mode.is_commit().then_some(FileKind::Submodule)
     }
 }
 

@@ -47,11 +47,11 @@ pub(super) fn finish(mut pass: Pass<'_>, effect: Effect) -> Result<Report, RunEr
         return Err(error);
     }
     tracing::info!(kind = ?pass.kind, "committing");
-    let Pass { context, archive, state, writer, kind, mut record, learnt, caches, .. } = pass;
+    let Pass { context, archive, state, writer, kind, mut record, caches, .. } = pass;
     let committed = || -> Result<_, RunError> {
         let moves = writer.finish(&new)?;
         let locks_since = archive.ref_locks().is_empty().then(|| context.clock.machine());
-        state.record_intent(run, (&tips(&moves.new), locks_since), &learnt)?;
+        state.record_intent(run, (&tips(&moves.new), locks_since))?;
         state.end_crawl()?;
         tracing::info!("objects and intent are on disk");
         move_refs(archive, state, (run, &moves))?;

@@ -19,7 +19,7 @@ use crate::model::{
 };
 
 /// Documents that are converted and then put into the archive together.
-const BATCH: usize = 256;
+pub(super) const BATCH: usize = 256;
 
 /// The largest file that is converted, in bytes.
 const LARGEST: u64 = 16 << 20;
@@ -84,11 +84,15 @@ struct Shared<'a> {
     archive: &'a crate::archive::Archive,
 }
 
-/// Converts the items and puts what they became.
+/// Gives the files to convert next, at most [`BATCH`]; none where there are no more.
+pub(super) type NextBatch<'a> =
+    &'a mut dyn FnMut(&mut Pass<'_>, &mut SourceReport) -> Result<Vec<Item>, RunError>;
+
+/// Converts so many files and puts what they became.
 pub(super) fn convert(
     pass: &mut Pass<'_>,
     (reading, job): (&Reading<'_>, &Job<'_>),
-    items: &[Item],
+    (documents, next): (usize, NextBatch<'_>),
     (guard, report): (&mut LeakGuard, &mut SourceReport),
 ) -> Result<(), RunError> {
     let shared = Shared {
@@ -106,26 +110,33 @@ pub(super) fn convert(
     let mut sketches = Vec::new();
     let mut done = 0;
     thread::scope(|scope| -> Result<(), RunError> {
-        let mut running = Vec::new();
-        for batch in items.chunks(BATCH).map(Some).chain([None]) {
+        let mut running: Vec<ScopedJoinHandle<'_, Result<Vec<_>, RunError>>> = Vec::new();
+        loop {
+            // The next batch is converted while this one is put, and never more than that.
+            let mut batch = next(pass, report)?;
             let mut results = Vec::new();
             for thread in std::mem::take(&mut running) {
-                let thread: ScopedJoinHandle<'_, Result<Vec<_>, _>> = thread;
                 results.extend(thread.join().unwrap_or_else(|panic| resume_unwind(panic))?);
             }
-            // The next batch is converted while this one is put, and never more than that.
-            let parts = batch.unwrap_or_default().chunks(BATCH.div_ceil(threads));
-            running.extend(parts.map(|part| scope.spawn(|| shared.convert_all(part))));
-            for conversion in results {
-                put(pass, (reading, &items[done]), conversion, (report, &mut sketches))?;
-                done += 1;
+            let is_last = batch.is_empty();
+            while !batch.is_empty() {
+                let rest = batch.split_off(batch.len().min(BATCH.div_ceil(threads)));
+                let part = std::mem::replace(&mut batch, rest);
+                let shared = &shared;
+                running.push(scope.spawn(move || shared.convert_all(part)));
             }
-            pass.context.progress.advance(done, items.len());
+            done += results.len();
+            for (item, conversion) in results {
+                put(pass, (reading, &item), conversion, (report, &mut sketches))?;
+            }
+            pass.context.progress.advance(done, documents);
             pass.check_interrupt()?;
+            if is_last {
+                return Ok(());
+            }
         }
-        Ok(())
     })?;
-    tracing::info!(source = %reading.source.id, documents = items.len(), "converted");
+    tracing::info!(source = %reading.source.id, documents = done, "converted");
     for (url, sketch) in sketches {
         guard.add(&url, &sketch);
     }
@@ -140,7 +151,7 @@ fn put(
     (report, sketches): (&mut SourceReport, &mut Vec<(String, Sketch)>),
 ) -> Result<(), RunError> {
     match conversion {
-        Conversion::Kept(outcome) => keep(pass, reading, (&item.path, outcome), report),
+        Conversion::Kept(outcome) => keep(pass, reading, (&item.path, outcome), report)?,
         Conversion::Page(page) => {
             let ReadPage { url, encoded, sketch, notes } = *page;
             report.notes.extend(notes.into_iter().map(|note| (url.clone(), note)));
@@ -152,13 +163,17 @@ fn put(
 }
 
 impl Shared<'_> {
-    fn convert_all(&self, items: &[Item]) -> Result<Vec<Conversion>, RunError> {
+    fn convert_all(&self, items: Vec<Item>) -> Result<Vec<(Item, Conversion)>, RunError> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut worker = idle.unwrap_or_else(|| Worker {
             blobs: self.job.upstream.reader(),
             encoder: Writer::encoder(self.archive),
         });
-        let results = items.iter().map(|item| self.convert_one(&mut worker, item)).collect();
+        let convert = |item: Item| {
+            let conversion = self.convert_one(&mut worker, &item)?;
+            Ok((item, conversion))
+        };
+        let results = items.into_iter().map(convert).collect();
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(worker);
         results
     }

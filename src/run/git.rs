@@ -5,9 +5,10 @@ use std::collections::HashSet;
 use std::io;
 use std::path::PathBuf;
 
-use super::convert::{Item, Job, Rule, convert};
+use super::changes::Changes;
+use super::convert::{BATCH, Item, Job, Rule, convert};
 use super::door::Door;
-use super::pass::Pass;
+use super::pass::{Pass, hash_of};
 use super::{RunError, SourceReport};
 use crate::archive::{ArchiveError, LeakGuard, PageEntry};
 use crate::discover::Selection;
@@ -53,6 +54,19 @@ impl<'a> Reading<'a> {
         let Source { licence, profile, volatile, .. } = self.source;
         let GitSource { paths, skip, mapping, .. } = self.git;
         format!("1 {:?}", (licence, profile, volatile, paths, skip, mapping))
+    }
+
+    /// What of a snapshot is to be looked at, where that commit is archived.
+    pub fn changes(
+        &self,
+        upstream: &Upstream,
+        (archived, commit): (Option<&str>, &str),
+    ) -> Result<Changes, UpstreamError> {
+        let is_document = |path: &[u8]| self.selection.representation(path).is_some();
+        match archived {
+            Some(old) => Changes::between(upstream, (old, commit), is_document),
+            None => Changes::all(upstream, commit, is_document),
+        }
     }
 
     /// The file's place in the archive.
@@ -103,10 +117,9 @@ struct Fetched {
     upstream: Upstream,
     cache: PathBuf,
     commit: String,
-    changes: Vec<UpstreamChange>,
-    /// How many pages are archived of the commit that `changes` are relative to; `None`
-    /// where they are all files of the snapshot.
-    before: Option<u64>,
+    changes: Changes,
+    /// How many pages are archived of the commit that `changes` are relative to.
+    before: u64,
 }
 
 /// What keeps a repository from being read; a fact about it, not a fault of the run.
@@ -176,8 +189,8 @@ fn fetch_changes(
         };
         let base = known.filter(same_rules).filter(|_| !all_again);
         let base = base.filter(|row| upstream.has_commit(&row.commit));
-        let changes = upstream.changes(base.map(|row| row.commit.as_str()), &commit)?;
-        Ok((upstream, changes, base.map(|row| row.pages)))
+        let changes = reading.changes(&upstream, (base.map(|row| row.commit.as_str()), &commit))?;
+        Ok((upstream, changes, base.map_or(0, |row| row.pages)))
     };
     let compared: Result<_, UpstreamError> = compare();
     Ok(match compared {
@@ -269,34 +282,64 @@ fn freeze(
 }
 
 /// Brings the archive's pages of one repository to a snapshot; gives how many there are
-/// then. `before` is how many there were, where `changes` are relative to that; otherwise
-/// `changes` are all files, and pages that are not among them leave.
+/// then. `before` is how many there were; where the changes are all paths, pages that are not
+/// among them leave.
 pub(super) fn apply(
     pass: &mut Pass<'_>,
     (reading, job): (&Reading<'_>, &Job<'_>),
-    (changes, before): (Vec<UpstreamChange>, Option<u64>),
+    (mut changes, before): (Changes, u64),
     (guard, report): (&mut LeakGuard, &mut SourceReport),
 ) -> Result<u64, RunError> {
-    let mut items = Vec::new();
-    let mut present = HashSet::new();
     let counts = report.counts;
-    for change in changes {
-        let Some(item) = sort_out(pass, reading, (change, before.is_none()), report)? else {
-            continue;
-        };
-        present.insert(item.entry.clone());
-        items.push(item);
-    }
-    let touched = items.iter().filter(|item| item.old.is_some()).count() as u64;
-    convert(pass, (reading, job), &items, (guard, report))?;
-    let added = report.counts.added - counts.added;
-    match before {
-        Some(before) => {
-            let removed = report.counts.removed - counts.removed;
-            report.counts.not_modified += before.saturating_sub(removed + touched);
-            Ok((before + added).saturating_sub(removed))
+    let (documents, everything) = (changes.documents, changes.everything);
+    let mut stored = Stored::default();
+    let next = &mut |pass: &mut Pass<'_>, report: &mut SourceReport| {
+        let mut items = Vec::with_capacity(BATCH);
+        while items.len() < BATCH
+            && let Some(change) = changes.next()
+        {
+            let change = change.map_err(|error| ArchiveError::Format {
+                place: reading.repository.address().to_owned(),
+                why: error.to_string(),
+            })?;
+            let Some(item) = sort_out(pass, reading, (change, everything), report)? else {
+                continue;
+            };
+            stored.note(&item, everything);
+            items.push(item);
         }
-        None => Ok(remove_absent(pass, reading, &present, report)? + added),
+        Ok(items)
+    };
+    convert(pass, (reading, job), (documents, next), (guard, report))?;
+    let added = report.counts.added - counts.added;
+    if everything {
+        return Ok(remove_absent(pass, reading, &stored, report)? + added);
+    }
+    let removed = report.counts.removed - counts.removed;
+    report.counts.not_modified += before.saturating_sub(removed + stored.count);
+    Ok((before + added).saturating_sub(removed))
+}
+
+/// Archived pages whose files a snapshot still has.
+#[derive(Default)]
+struct Stored {
+    count: u64,
+    /// Hashes of their places, where all are looked at.
+    places: HashSet<u64>,
+}
+
+impl Stored {
+    fn note(&mut self, item: &Item, everything: bool) {
+        if item.old.is_some() {
+            self.count += 1;
+            if everything {
+                self.places.insert(hash_of(&item.entry));
+            }
+        }
+    }
+
+    fn has(&self, entry: &PageEntry) -> bool {
+        self.places.contains(&hash_of(entry))
     }
 }
 
@@ -326,7 +369,7 @@ fn sort_out(
             if let Some(since) = pass.state.denied_since(source, &url)? {
                 let outcome = Outcome::new(OutcomeKind::Denied, format!("taken down on {since}"));
                 pass.remove(&entry, &outcome, report)?;
-                pass.learn(source, url, outcome);
+                pass.learn(source, url, outcome)?;
                 return Ok(None);
             }
             let base = pass.writer.base(reading.source.visibility);
@@ -344,7 +387,7 @@ fn sort_out(
     if outcome.kind == OutcomeKind::Skipped && reading.selection.covers(&change.path) {
         let url = reading.url(&change.path);
         report.skipped.push((url.clone(), outcome.reason.clone()));
-        pass.learn(source, url, outcome);
+        pass.learn(source, url, outcome)?;
     }
     Ok(None)
 }
@@ -354,7 +397,7 @@ fn sort_out(
 fn remove_absent(
     pass: &mut Pass<'_>,
     reading: &Reading<'_>,
-    present: &HashSet<PageEntry>,
+    present: &Stored,
     report: &mut SourceReport,
 ) -> Result<u64, RunError> {
     let root = reading.repository.tree_root_for(pass.archive.case());
@@ -365,7 +408,7 @@ fn remove_absent(
     let outcome =
         Outcome::new(OutcomeKind::Gone, "no longer in the repository, or no longer selected");
     let mut pages = stored.len() as u64;
-    for entry in stored.iter().filter(|entry| !present.contains(*entry)) {
+    for entry in stored.iter().filter(|entry| !present.has(entry)) {
         if pass.remove(entry, &outcome, report)? {
             pages -= 1;
         }
@@ -379,7 +422,7 @@ pub(super) fn keep(
     reading: &Reading<'_>,
     (path, outcome): (&[u8], Outcome),
     report: &mut SourceReport,
-) {
+) -> Result<(), RunError> {
     let url = reading.url(path);
     let told = (url.clone(), outcome.reason.clone());
     if outcome.kind == OutcomeKind::Failed {
@@ -388,7 +431,7 @@ pub(super) fn keep(
     } else {
         report.skipped.push(told);
     }
-    pass.learn(&reading.source.id, url, outcome);
+    pass.learn(&reading.source.id, url, outcome)
 }
 
 /// The outcome of a page that resembles a private one.

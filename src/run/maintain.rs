@@ -103,12 +103,12 @@ fn move_source(
                 pass.remove(&from, &no_repository(), report)?;
                 continue;
             }
-            pass.record.removed.push((from.source.clone(), from.path.to_string()));
+            pass.state.drop_page(&from.source, from.path.as_str())?;
             let exposed =
                 (*visibility, source.visibility) == (Visibility::Private, Visibility::Public);
             if let Some(private) = guard.resembles(&page.body).filter(|_| exposed) {
                 pass.writer.remove(&from)?;
-                hold_back(pass, (source, page.url.to_string()), private, report);
+                hold_back(pass, (source, page.url.to_string()), private, report)?;
                 continue;
             }
             let to = PageEntry { source: source.id.clone(), path: from.path.clone() };
@@ -220,12 +220,12 @@ fn hold_back(
     (source, url): (&Source, String),
     private: &str,
     report: &mut SourceReport,
-) {
+) -> Result<(), RunError> {
     let outcome = held_back(private);
     report.counts.removed += 1;
     report.counts.failed += 1;
     report.failed.push((url.clone(), outcome.reason.clone()));
-    pass.learn(&source.id, url, outcome);
+    pass.learn(&source.id, url, outcome)
 }
 
 /// Brings the list of permanent redirects to the source's name and ref.
@@ -348,13 +348,14 @@ fn convert_source(
         };
         let cache = cache_of(pass, &source.id, reading.repository);
         let kept = Upstream::open(&cache).ok().filter(|upstream| upstream.has_commit(&row.commit));
-        let changes = kept.as_ref().and_then(|upstream| upstream.changes(None, &row.commit).ok());
+        let all = |upstream| reading.changes(upstream, (None, row.commit.as_str())).ok();
+        let changes = kept.as_ref().and_then(all);
         let (Some(upstream), Some(changes)) = (kept, changes) else {
             report.fail(format!("{}: not kept, so it is read again", row.repository));
             continue;
         };
         let job = Job { upstream: &upstream, commit: &row.commit, rule: Rule::Again };
-        let pages = apply(pass, (&reading, &job), (changes, None), (guard, &mut report))?;
+        let pages = apply(pass, (&reading, &job), (changes, 0), (guard, &mut report))?;
         let settings = reading.settings();
         pass.upstream(source, UpstreamRow { settings, extractor: extract::VERSION, pages, ..row });
         converted += 1;

@@ -10,6 +10,7 @@
 //! what was begun, and never leaves one ref moved without the other.
 
 mod agree;
+mod changes;
 mod commit;
 mod convert;
 mod door;

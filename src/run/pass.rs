@@ -49,7 +49,6 @@ pub(super) struct Pass<'a> {
     pub started: Timestamp,
     pub run: Option<RunId>,
     pub record: CommitRecord,
-    pub learnt: Vec<LedgerEntry>,
     pub reports: Vec<SourceReport>,
     pub heads: Vec<(Visibility, UpstreamHead)>,
     /// Texts that were read while their source was public, and that is private now.
@@ -69,6 +68,7 @@ impl<'a> Pass<'a> {
         (started, effect): (Timestamp, Effect),
     ) -> Result<Self, RunError> {
         let heads = archive.heads()?;
+        state.forget_pending()?;
         let run = match effect {
             Effect::Commit => Some(state.begin_run(kind, started, &tips(&heads))?),
             Effect::DryRun => None,
@@ -82,7 +82,6 @@ impl<'a> Pass<'a> {
             started,
             run,
             record: CommitRecord::default(),
-            learnt: Vec::new(),
             reports: Vec::new(),
             heads: Vec::new(),
             turned_private: Vec::new(),
@@ -169,20 +168,20 @@ impl<'a> Pass<'a> {
             Replaced::Nothing => report.counts.added += 1,
         }
         if kind == OutcomeKind::Changed {
-            self.record.pages.push(PageRow {
+            self.state.put_page(&PageRow {
                 source: source.id.clone(),
                 path: entry.path.to_string(),
                 url: url.clone(),
                 blob,
                 sketch,
                 run: self.run.unwrap_or(RunId(0)),
-            });
+            })?;
         }
         let reason = if replaced == Replaced::Nothing { "added" } else { "" };
         if replaced == Replaced::Nothing {
             report.notes.extend(self.case_note(entry)?.map(|note| (url.clone(), note)));
         }
-        self.learn(&source.id, url, Outcome::new(kind, reason));
+        self.learn(&source.id, url, Outcome::new(kind, reason))?;
         Ok(replaced)
     }
 
@@ -196,10 +195,12 @@ impl<'a> Pass<'a> {
         let met = !self.new_paths.insert(hash_of(&(&entry.source, &folded)));
         let in_this_pass = if met { self.new_sibling(entry, &path)? } else { None };
         let stored = self.state.case_siblings(&entry.source, &path)?;
-        let stays = |path: &String| {
-            !self.record.removed.iter().any(|gone| gone.0 == entry.source && gone.1 == *path)
-        };
-        let other = in_this_pass.or(stored.into_iter().find(stays));
+        let mut other = in_this_pass;
+        for path in stored {
+            if other.is_none() && !self.state.is_dropped(&entry.source, &path)? {
+                other = Some(path);
+            }
+        }
         Ok(other.map(|other| {
             Note(format!(
                 "its path differs in capitals only from {other}: a file system that ignores \
@@ -209,13 +210,11 @@ impl<'a> Pass<'a> {
     }
 
     /// A new page of this pass whose path is `path` but for capitals.
-    fn new_sibling(&self, entry: &PageEntry, path: &str) -> Result<Option<String>, RunError> {
-        let is_sibling = |row: &&PageRow| {
-            row.source == entry.source && row.path != path && row.path.eq_ignore_ascii_case(path)
-        };
-        let put = self.record.pages.iter().find(is_sibling).map(|row| row.path.clone());
-        let drafted = || self.state.drafted_siblings(&entry.source, path);
-        Ok(put.map_or_else(|| drafted().map(|found| found.into_iter().next()), |it| Ok(Some(it)))?)
+    fn new_sibling(&mut self, entry: &PageEntry, path: &str) -> Result<Option<String>, RunError> {
+        if let Some(put) = self.state.put_sibling(&entry.source, path)? {
+            return Ok(Some(put));
+        }
+        Ok(self.state.drafted_siblings(&entry.source, path)?.into_iter().next())
     }
 
     /// Removes a page, if there is one, and counts it.
@@ -231,15 +230,20 @@ impl<'a> Pass<'a> {
         report.counts.removed += 1;
         let path = entry.path.to_string();
         if let Some(row) = self.state.page_at(&entry.source, &path)? {
-            self.learn(&entry.source, row.url, outcome.clone());
+            self.learn(&entry.source, row.url, outcome.clone())?;
         }
-        self.record.removed.push((entry.source.clone(), path));
+        self.state.drop_page(&entry.source, &path)?;
         Ok(true)
     }
 
     /// Adds to what the run learnt.
-    pub fn learn(&mut self, source: &SourceId, url: String, outcome: Outcome) {
-        self.learnt.push(LedgerEntry { source: source.clone(), url, outcome });
+    pub fn learn(
+        &mut self,
+        source: &SourceId,
+        url: String,
+        outcome: Outcome,
+    ) -> Result<(), RunError> {
+        Ok(self.state.learn(&LedgerEntry { source: source.clone(), url, outcome })?)
     }
 
     /// Notes which upstream commit is archived with this pass.
@@ -263,7 +267,7 @@ impl<'a> Pass<'a> {
 }
 
 /// A number that stands for a value within this process.
-fn hash_of(value: &impl std::hash::Hash) -> u64 {
+pub(super) fn hash_of(value: &impl std::hash::Hash) -> u64 {
     BuildHasherDefault::<DefaultHasher>::default().hash_one(value)
 }
 

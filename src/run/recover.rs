@@ -99,16 +99,12 @@ fn finish_intent(scene: &Scene<'_>, state: &mut State, intent: &RunRow) -> Resul
         move_refs(archive, state, (intent.id, &RefMove { old: found, new }))?;
     }
     let mut record = CommitRecord { tips: intent.new.clone(), ..CommitRecord::default() };
+    state.forget_pending()?;
     for visibility in Visibility::BOTH {
         let Some(tip) = new.of(visibility) else { continue };
-        let (pages, removed) =
-            differences(archive, (visibility, old.of(visibility), tip), intent.id)?;
-        record.pages.extend(pages);
-        record.removed.extend(removed);
+        let place = (visibility, old.of(visibility), tip);
+        put_differences((archive, state), place, intent.id)?;
     }
-    record
-        .removed
-        .retain(|gone| !record.pages.iter().any(|p| p.source == gone.0 && p.path == gone.1));
     // What the state knows of upstreams is right up to the commit before.
     let before = old.private;
     let runs = archive
@@ -233,26 +229,27 @@ fn restore_pages(
     Ok(state.restore_pages(&rows)?)
 }
 
-type Differences = (Vec<PageRow>, Vec<(SourceId, String)>);
-
-/// Pages that are new, changed or gone between two commits of a ref.
-fn differences(
-    archive: &Archive,
+/// Notes the pages that are new, changed or gone between two commits of a ref, as the run
+/// itself did.
+fn put_differences(
+    (archive, state): (&Archive, &mut State),
     (visibility, old, new): (Visibility, Option<ObjectId>, ObjectId),
     run: RunId,
-) -> Result<Differences, RunError> {
+) -> Result<(), RunError> {
     let files = Snapshot::open(archive, None)?;
-    let (mut pages, mut removed) = (Vec::new(), Vec::new());
     for difference in PageDifferences::between(archive, old, Some(new))? {
         let PageDifference { entry, new, .. } = difference?;
         match new {
-            None => removed.push((entry.source, entry.path.to_string())),
+            None => state.drop_page(&entry.source, entry.path.as_str())?,
             Some(blob) => {
-                pages.extend(of_the_format(page_row(&files, (visibility, entry), blob, run))?);
+                if let Some(page) = of_the_format(page_row(&files, (visibility, entry), blob, run))?
+                {
+                    state.put_page(&page)?;
+                }
             }
         }
     }
-    Ok((pages, removed))
+    Ok(())
 }
 
 /// What the state keeps of a page.

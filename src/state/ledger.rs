@@ -79,9 +79,14 @@ impl State {
 }
 
 /// Records one outcome: the newest interval grows where it is the same outcome.
-pub(super) fn record(db: &Connection, run: RunId, entry: &LedgerEntry) -> rusqlite::Result<()> {
-    let id = url_id(db, entry.source.as_str(), &entry.url)?;
-    record_for(db, run, id, &entry.outcome)
+pub(super) fn record(
+    db: &Connection,
+    run: RunId,
+    (source, url): (&str, &str),
+    outcome: &Outcome,
+) -> rusqlite::Result<()> {
+    let id = url_id(db, source, url)?;
+    record_for(db, run, id, outcome)
 }
 
 /// Records one outcome of the URL with that number.

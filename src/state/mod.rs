@@ -19,6 +19,7 @@ mod history_tests;
 mod ledger;
 mod open;
 mod pages;
+mod pending;
 mod runs;
 mod schedule;
 mod schema;

@@ -8,7 +8,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::soundness::Soundness;
-use super::{StateError, schema};
+use super::{StateError, pending, schema};
 
 /// How long a command waits for another one that writes.
 pub(super) const BUSY: Duration = Duration::from_secs(30);
@@ -67,6 +67,8 @@ impl State {
         let look = if soundness.is_known() { Look::Not } else { Look::Through };
         soundness.forget();
         let (db, condition) = open_file(path, (mark, look), &STATE)?;
+        pending::prepare(&db)
+            .map_err(|error| StateError::Sqlite { path: path.to_owned(), error })?;
         soundness.trust();
         Ok((Self { db, path: path.to_owned(), soundness }, condition))
     }

@@ -29,7 +29,7 @@ impl State {
     /// # Errors
     /// The state cannot be written.
     pub fn restore_pages(&mut self, pages: &[PageRow]) -> Result<(), StateError> {
-        self.transaction(|db| apply(db, pages, &[]))
+        self.transaction(|db| store(db, pages))
     }
 
     /// Forgets all pages, what they were read from, how they answered and the commits they
@@ -191,16 +191,8 @@ fn page_row(row: &Row<'_>) -> rusqlite::Result<Option<PageRow>> {
     }))
 }
 
-/// Applies changed and removed pages.
-pub(super) fn apply(
-    db: &Connection,
-    pages: &[PageRow],
-    removed: &[(SourceId, String)],
-) -> rusqlite::Result<()> {
-    let mut delete = db.prepare_cached("DELETE FROM page WHERE source = ? AND path = ?")?;
-    for (source, path) in removed {
-        delete.execute([source.as_str(), path])?;
-    }
+/// Adds pages, or replaces those at their places.
+fn store(db: &Connection, pages: &[PageRow]) -> rusqlite::Result<()> {
     let mut insert = db.prepare_cached(
         "INSERT INTO page (source, path, url, blob, run, sketch) VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
          ON CONFLICT (source, path) DO UPDATE SET url = ?3, blob = ?4, run = ?5, sketch = ?6",

@@ -6,10 +6,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::drafts;
 use super::history::{self, Addition};
-use super::ledger::{LedgerEntry, record};
-use super::pages::{PageRow, apply};
 use super::upstreams::{UpstreamRow, forget, store};
-use super::{State, StateError};
+use super::{State, StateError, pending};
 use crate::model::{RunId, RunKind, SourceId, Timestamp, Tips};
 
 /// How far a run came.
@@ -79,15 +77,12 @@ pub struct KnownRun {
     pub new: Tips,
 }
 
-/// Everything that becomes true with a commit.
+/// What becomes true with a commit, beside what the pass did with pages ([`State::put_page`],
+/// [`State::drop_page`]) and the drafts.
 #[derive(Debug, Default)]
 pub struct CommitRecord {
     /// Where the refs are now.
     pub tips: Tips,
-    /// Pages that are new or changed.
-    pub pages: Vec<PageRow>,
-    /// Places of pages that left: source and path.
-    pub removed: Vec<(SourceId, String)>,
     /// Upstream commits that are archived now.
     pub upstreams: Vec<UpstreamRow>,
     /// Upstreams that are no longer read: source and address.
@@ -116,7 +111,7 @@ impl State {
         })
     }
 
-    /// Writes down, durably, that the refs are about to move, with what was learnt. Lock
+    /// Writes down, durably, that the refs are about to move, with what the pass learnt. Lock
     /// files on the refs that come to be from `locks_since` on are the run's own.
     ///
     /// # Errors
@@ -125,13 +120,10 @@ impl State {
         &mut self,
         run: RunId,
         (new, locks_since): (&Tips, Option<SystemTime>),
-        learnt: &[LedgerEntry],
     ) -> Result<(), StateError> {
         let at = locks_since.map(milliseconds);
         self.transaction(|db| {
-            for entry in learnt {
-                record(db, run, entry)?;
-            }
+            pending::apply_learnt(db, run)?;
             db.execute(
                 "UPDATE run SET phase = 'intent', public_new = ?, private_new = ?, intent_at = ? WHERE id = ?",
                 params![new.public, new.private, at, run.0],
@@ -171,7 +163,7 @@ impl State {
             for addition in history {
                 history::append(db, addition)?;
             }
-            apply(db, &done.pages, &done.removed)?;
+            pending::apply(db)?;
             drafts::apply(db, run)?;
             for upstream in &done.upstreams {
                 store(db, upstream)?;

@@ -107,7 +107,7 @@ fn begin(state: &mut State) -> RunId {
 
 fn commit(state: &mut State, run: RunId) {
     let tips = Tips { public: Some("a".into()), private: Some("b".into()) };
-    state.record_intent(run, (&tips, None), &[]).unwrap();
+    state.record_intent(run, (&tips, None)).unwrap();
     state.end_crawl().unwrap();
     let record = CommitRecord { tips, ..CommitRecord::default() };
     state.record_commit(run, time(4), (&record, Vec::new())).unwrap();

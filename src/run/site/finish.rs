@@ -252,18 +252,14 @@ fn hold_back(pass: &mut Pass<'_>, entry: &PageEntry, outcome: Outcome) -> Result
     if let Some(id) = pass.state.drafted_at(&entry.source, &path)? {
         return Ok(pass.state.draft(id, &Draft::only(outcome))?);
     }
-    let put =
-        pass.record.pages.iter().position(|row| row.source == entry.source && row.path == path);
-    let Some(row) = put.map(|at| pass.record.pages.remove(at)) else { return Ok(()) };
+    let Some((url, was)) = pass.state.take_back(&entry.source, &path)? else { return Ok(()) };
     if let Some(report) = pass.reports.iter_mut().find(|report| report.source == entry.source) {
         report.counts.failed += 1;
-        report.failed.push((row.url.clone(), outcome.reason.clone()));
-        let was = pass.learnt.iter().rev().find(|learnt| learnt.url == row.url);
-        match was.map(|learnt| learnt.outcome.reason.as_str()) {
+        report.failed.push((url.clone(), outcome.reason.clone()));
+        match was.as_ref().map(|was| was.reason.as_str()) {
             Some("added") => report.counts.added = report.counts.added.saturating_sub(1),
             _ => report.counts.changed = report.counts.changed.saturating_sub(1),
         }
     }
-    pass.learn(&entry.source, row.url, outcome);
-    Ok(())
+    pass.learn(&entry.source, url, outcome)
 }
