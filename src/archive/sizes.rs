@@ -24,7 +24,13 @@ use crate::git::Git;
 const GROWTH_RUNS: usize = 30;
 
 /// First line of the cache: its version.
-const VERSION: &str = "pagelog sizes 2";
+const VERSION: &str = "pagelog sizes 3";
+
+/// Last line of the cache: it was written to its end.
+const END: &str = "end";
+
+/// How many of the largest directories are kept in mind.
+const DIRECTORIES: usize = 10;
 
 /// The largest of something: where it is, and how large.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,8 +62,8 @@ pub struct Sizes {
     pub push: u64,
     /// The largest file that any public commit has.
     pub largest_file: Option<Largest>,
-    /// The directory with most entries at the public tip.
-    pub largest_directory: Option<Largest>,
+    /// The directories with most entries at the public tip, the largest first; at most ten.
+    pub largest_directories: Vec<Largest>,
     /// Growth over the last runs; the first one, which fills an archive, is none of them.
     pub growth: Option<Growth>,
 }
@@ -115,7 +121,7 @@ impl Archive {
         if known.public != heads.public {
             now.public = heads.public;
             now.sizes.largest_file = self.largest_file(&runs, &known)?;
-            now.sizes.largest_directory = self.largest_directory(heads.public)?;
+            now.sizes.largest_directories = self.largest_directories(heads.public)?;
         }
         now.sizes.push = self.push_size(git, (&runs, &now.mirrors), now.sizes.public)?;
         if now != known {
@@ -174,10 +180,10 @@ impl Archive {
         Ok(Some(largest).filter(|largest| !largest.path.is_empty()))
     }
 
-    fn largest_directory(&self, tip: Option<ObjectId>) -> Result<Option<Largest>, ArchiveError> {
-        let Some(tip) = tip else { return Ok(None) };
+    fn largest_directories(&self, tip: Option<ObjectId>) -> Result<Vec<Largest>, ArchiveError> {
+        let mut largest: Vec<Largest> = Vec::new();
+        let Some(tip) = tip else { return Ok(largest) };
         let repository = self.repository();
-        let mut largest: Option<Largest> = None;
         let mut open = vec![(String::new(), tree_of(&repository, tip)?)];
         while let Some((path, id)) = open.pop() {
             let entries = list(&repository, id)?;
@@ -189,9 +195,12 @@ impl Archive {
             }
             // The root has what the format gives it.
             let Some(path) = path.strip_suffix('/').map(str::to_owned) else { continue };
-            let better = |it: &Largest| size > it.size || size == it.size && path < it.path;
-            if largest.as_ref().is_none_or(better) {
-                largest = Some(Largest { path, size });
+            // Of equals the first by name, whatever the order of the walk.
+            let better = |it: &Largest| (it.size, &path) > (size, &it.path);
+            let at = largest.partition_point(better);
+            if at < DIRECTORIES {
+                largest.insert(at, Largest { path, size });
+                largest.truncate(DIRECTORIES);
             }
         }
         Ok(largest)
@@ -240,7 +249,7 @@ impl Archive {
     /// What was counted last, if that can be read.
     fn counted(&self) -> Option<Counted> {
         let text = fs::read_to_string(self.sizes_file()).ok()?;
-        let mut lines = text.lines();
+        let mut lines = text.strip_suffix(END)?.lines();
         if lines.next() != Some(VERSION) {
             return None;
         }
@@ -248,21 +257,21 @@ impl Archive {
         let ids = lines.next()?.strip_prefix("mirrors\t")?.split_whitespace();
         let mirrors =
             ids.map(|id| ObjectId::from_hex(id.as_bytes()).ok()).collect::<Option<_>>()?;
-        let rows = lines.map(|line| line.split('\t').collect::<Vec<_>>());
+        let (directories, rows): (Vec<_>, Vec<_>) = lines
+            .map(|line| line.split('\t').collect::<Vec<_>>())
+            .partition(|row| row[0] == "directory");
+        let largest_directories =
+            directories.iter().map(|row| largest_of(&row[1..])).collect::<Option<_>>()?;
         let rows: HashMap<&str, Vec<&str>> =
-            rows.filter_map(|row| Some((*row.first()?, row[1..].to_vec()))).collect();
+            rows.iter().filter_map(|row| Some((*row.first()?, row[1..].to_vec()))).collect();
         let number = |key: &str| rows.get(key)?.first()?.parse::<u64>().ok();
         let id = |key: &str| ObjectId::from_hex(rows.get(key)?.first()?.as_bytes()).ok();
-        let largest = |key: &str| match rows.get(key)?.as_slice() {
-            [size, path] => Some(Largest { path: (*path).to_owned(), size: size.parse().ok()? }),
-            _ => None,
-        };
         let sizes = Sizes {
             public: number("public_size")?,
             private: number("private_size")?,
             push: number("push_size")?,
-            largest_file: largest("largest_file"),
-            largest_directory: largest("largest_directory"),
+            largest_file: rows.get("largest_file").and_then(|row| largest_of(row)),
+            largest_directories,
             growth: number("growth")
                 .zip(number("growth_runs"))
                 .map(|(size, runs)| Growth { size, runs }),
@@ -290,17 +299,16 @@ impl Archive {
         ] {
             lines.push(format!("{key}\t{size}"));
         }
-        for (key, it) in
-            [("largest_file", &sizes.largest_file), ("largest_directory", &sizes.largest_directory)]
-        {
-            lines.extend(it.as_ref().map(|it| format!("{key}\t{}\t{}", it.size, it.path)));
-        }
+        let row = |key: &str, it: &Largest| format!("{key}\t{}\t{}", it.size, it.path);
+        lines.extend(sizes.largest_file.as_ref().map(|it| row("largest_file", it)));
+        lines.extend(sizes.largest_directories.iter().map(|it| row("directory", it)));
         if let Some(Growth { size, runs }) = sizes.growth {
             lines.extend([format!("growth\t{size}"), format!("growth_runs\t{runs}")]);
         }
+        lines.push(END.to_owned());
         let file = self.sizes_file();
         let temporary = file.with_extension(format!("tsv-{}", std::process::id()));
-        let written = fs::write(&temporary, lines.join("\n") + "\n");
+        let written = fs::write(&temporary, lines.join("\n"));
         if written.and_then(|()| fs::rename(&temporary, &file)).is_err() {
             // Nothing to do where that fails too.
             let _ = fs::remove_file(&temporary);
@@ -313,4 +321,10 @@ impl Archive {
         let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
         names.filter_map(|name| Some(name.strip_suffix(".pack")?.to_owned())).collect()
     }
+}
+
+/// What a row of the cache says of the largest of something.
+fn largest_of(row: &[&str]) -> Option<Largest> {
+    let [size, path] = row else { return None };
+    Some(Largest { path: (*path).to_owned(), size: size.parse().ok()? })
 }

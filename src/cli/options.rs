@@ -171,7 +171,7 @@ pub(crate) struct ChangesArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct HistoryArguments {
-    /// URL of the page, with * for any text, or its path in the archive
+    /// URL of the page or its path in the archive, with * for any text
     pub url: String,
     /// Show the difference that each version made
     #[arg(long)]

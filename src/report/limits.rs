@@ -50,12 +50,13 @@ pub(super) fn warnings(sizes: &Sizes) -> Vec<String> {
             bytes(FILE.most)
         ));
     }
-    if let Some(it) = sizes.largest_directory.as_ref().filter(|it| DIRECTORY.is_near(it.size)) {
-        warnings.push(format!(
+    let wide = sizes.largest_directories.iter().filter(|it| DIRECTORY.is_near(it.size));
+    warnings.extend(wide.map(|it| {
+        format!(
             "{} has {} entries; common hosts advise at most {}, and show no more",
             it.path, it.size, DIRECTORY.most
-        ));
-    }
+        )
+    }));
     if PUSH.is_near(sizes.push) {
         warnings.push(format!(
             "a push of all of the public ref carries {}; common hosts refuse more than {} at \
@@ -102,7 +103,7 @@ mod tests {
             private: 90_000_000_000,
             push: 999_999_999,
             largest_file: Some(largest(49_999_999)),
-            largest_directory: Some(largest(1_999)),
+            largest_directories: vec![largest(1_999)],
             growth: Some(Growth { size: 30_000_000, runs: 30 }),
         }
     }
@@ -117,7 +118,8 @@ mod tests {
     #[test]
     fn each_limit_is_spoken_of_long_before() {
         let file = Sizes { largest_file: Some(largest(50_000_000)), ..sizes() };
-        let directory = Sizes { largest_directory: Some(largest(2_000)), ..sizes() };
+        let directory =
+            Sizes { largest_directories: vec![largest(2_000), largest(1_999)], ..sizes() };
         let push = Sizes { push: 1_000_000_000, ..sizes() };
         let repository = Sizes { public: 5_000_000_000, ..sizes() };
         let cases = [
@@ -134,6 +136,15 @@ mod tests {
             assert_eq!(told.len(), 1, "{told:?}");
             assert!(told[0].contains(what), "{told:?}");
         }
+    }
+
+    #[test]
+    fn each_wide_directory_is_named() {
+        let wide = |path: &str, size| Largest { path: path.to_owned(), size };
+        let largest_directories = vec![wide("a", 9_000), wide("b", 2_000), wide("c", 1_999)];
+        let told = warnings(&Sizes { largest_directories, ..sizes() });
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(told[0].starts_with("a has 9000") && told[1].starts_with("b has 2000"), "{told:?}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::archive::{PageEntry, Snapshot, decode_page};
 use crate::config::Config;
 use crate::discover::{Scope, Selection, Verdict};
 use crate::model::{CaseRule, PageUrl, Source, SourceId, SourceKind, TreePath, Visibility};
-use crate::state::PageRow;
+use crate::state::{PageKey, PageRow};
 
 /// Why no page was found, or more than one.
 #[derive(Debug, thiserror::Error)]
@@ -72,8 +72,54 @@ impl Found {
     }
 }
 
-/// Finds pages by URL, by a pattern with `*`, or by a path in the tree (`pages/…`). Pages
-/// that left the tree are found in its history.
+/// What a person means: pages by their URL or by their path in the tree (`pages/…`), exact
+/// or as a pattern in which `*` stands for any text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// The pages with this URL.
+    Url(String),
+    /// The page at this place.
+    Place(PageEntry),
+    /// Pages whose URL or path matches.
+    Pattern(PageKey, String),
+}
+
+impl Wanted {
+    /// Reads what a person typed.
+    #[must_use]
+    pub fn parse(what: &str) -> Self {
+        if what.contains('*') {
+            let key = if what.starts_with("pages/") { PageKey::Place } else { PageKey::Url };
+            return Self::Pattern(key, what.to_owned());
+        }
+        PageEntry::from_page_path(what).map_or_else(
+            || {
+                Self::Url(
+                    PageUrl::parse(what).map_or_else(|_| what.to_owned(), |it| it.to_string()),
+                )
+            },
+            Self::Place,
+        )
+    }
+
+    /// Whether a page is meant.
+    pub(super) fn holds(&self, url: &str, entry: &PageEntry) -> bool {
+        match self {
+            Self::Url(wanted) => wanted == url,
+            Self::Place(wanted) => wanted == entry,
+            Self::Pattern(PageKey::Url, pattern) => matches(pattern, url),
+            Self::Pattern(PageKey::Place, pattern) => matches(pattern, &entry.page_path()),
+        }
+    }
+}
+
+/// The part of a pattern before its first star.
+pub(super) fn start_of(pattern: &str) -> &str {
+    pattern.split_once('*').map_or(pattern, |(start, _)| start)
+}
+
+/// Finds pages by URL, by path in the tree, or by a pattern of either. Pages that left the
+/// tree are found in its history.
 ///
 /// # Errors
 /// There is none, or the archive cannot be read.
@@ -83,26 +129,28 @@ pub fn find_pages(
     source: Option<&str>,
 ) -> Result<Vec<Found>, ReportError> {
     let mut found = BTreeSet::new();
-    if let Some(entry) = PageEntry::from_page_path(what) {
-        found.extend(at_path(past, &entry)?);
+    let wanted = Wanted::parse(what);
+    if let Wanted::Place(entry) = &wanted {
+        found.extend(at_path(past, entry)?);
     }
-    let canonical = PageUrl::parse(what).map_or_else(|_| what.to_owned(), |url| url.to_string());
-    let pattern = what.split_once('*');
-    let wanted = if pattern.is_some() { what } else { &canonical };
     if let Some(state) = past.state {
-        let rows = match pattern {
-            Some((start, _)) => state.pages_from(start, &|url| matches(wanted, url))?,
-            None => state.pages_with_url(wanted)?,
+        let rows = match &wanted {
+            Wanted::Pattern(key, pattern) => {
+                let wanted = |text: &str| matches(pattern, text);
+                state.pages_from(*key, start_of(pattern), &wanted)?
+            }
+            Wanted::Url(url) => state.pages_with_url(url)?,
+            Wanted::Place(_) => Vec::new(),
         };
         found.extend(rows.into_iter().filter_map(stands));
     } else {
-        found.extend(in_tips(past, wanted)?);
+        found.extend(in_tips(past, &wanted)?);
     }
     let of_source = |page: &Found| source.is_none_or(|id| page.entry.source.as_str() == id);
     found.retain(&of_source);
     // Of a pattern, pages that are gone belong to the answer beside those that are not.
-    if found.is_empty() || pattern.is_some() {
-        let gone = past.gone(wanted)?;
+    if found.is_empty() || matches!(wanted, Wanted::Pattern(..)) {
+        let gone = past.gone(&wanted)?;
         found.extend(gone.into_iter().filter(of_source));
         forget_former(&mut found, config);
     }
@@ -155,8 +203,8 @@ fn at_path(past: &Past<'_>, entry: &PageEntry) -> Result<Option<Found>, ReportEr
     Ok(None)
 }
 
-/// Pages with that URL (or matching the pattern) in both tips, where no state knows them.
-fn in_tips(past: &Past<'_>, wanted: &str) -> Result<Vec<Found>, ReportError> {
+/// Pages that are meant in both tips, where no state knows them.
+fn in_tips(past: &Past<'_>, wanted: &Wanted) -> Result<Vec<Found>, ReportError> {
     let mut found = Vec::new();
     for visibility in Visibility::BOTH {
         let tip = Snapshot::open(past.archive, past.heads().of(visibility))?;
@@ -164,7 +212,7 @@ fn in_tips(past: &Past<'_>, wanted: &str) -> Result<Vec<Found>, ReportError> {
             let Some(entry) = PageEntry::from_page_path(&path) else { continue };
             let Ok(page) = decode_page(&tip.read(id)?) else { continue };
             let url = page.url.to_string();
-            if matches(wanted, &url) {
+            if wanted.holds(&url, &entry) {
                 found.push(Found { url, entry, visibility });
             }
         }

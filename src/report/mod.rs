@@ -16,7 +16,7 @@ pub use basis::{Basis, RunRules};
 pub use changes::{ChangeLine, Changes};
 pub use explain::{Explanation, Step};
 pub use history::{VersionLine, find_versions};
-pub use lookup::{Found, LookupError, find_pages, paths_of};
+pub use lookup::{Found, LookupError, Wanted, find_pages, paths_of};
 pub use manners::{HostManners, Manners, RobotsFile};
 pub use mirrors::MirrorStatus;
 pub use past::Past;

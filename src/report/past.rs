@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use super::ReportError;
-use super::lookup::{Found, matches};
+use super::lookup::{Found, Wanted, matches, start_of};
 use crate::archive::{
     Archive, ArchiveError, Change, Heads, ObjectId, PageDifference, PageDifferences, PageEntry,
     Snapshot, Version, changes_of, decode_page, id_bytes, versions,
@@ -234,22 +234,19 @@ impl<'a> Past<'a> {
         Ok(differences)
     }
 
-    /// Pages that are on no ref any more, by the URL that they had last, by a pattern of it
-    /// with `*`, or by the path at which they stood.
+    /// Pages that are on no ref any more, by the URL that they had last or by the path at
+    /// which they stood.
     ///
     /// # Errors
     /// Archive or state cannot be read.
-    pub fn gone(&self, wanted: &str) -> Result<Vec<Found>, ReportError> {
-        let place = PageEntry::from_page_path(wanted);
-        let Some(index) = &self.index else {
-            return self
-                .walk_gone(|url, entry| matches(wanted, url) || Some(entry) == place.as_ref());
-        };
-        let rows = match (place, wanted.split_once('*')) {
-            (Some(entry), _) => index.state.gone_at(&entry.source, entry.path.as_str())?,
-            (None, None) => index.state.gone_with_url(wanted)?,
-            (None, Some((start, _))) => {
-                index.state.gone_from(start, &|url| matches(wanted, url))?
+    pub fn gone(&self, wanted: &Wanted) -> Result<Vec<Found>, ReportError> {
+        let Some(index) = &self.index else { return self.walk_gone(wanted) };
+        let rows = match wanted {
+            Wanted::Place(entry) => index.state.gone_at(&entry.source, entry.path.as_str())?,
+            Wanted::Url(url) => index.state.gone_with_url(url)?,
+            Wanted::Pattern(key, pattern) => {
+                let wanted = |text: &str| matches(pattern, text);
+                index.state.gone_from(*key, start_of(pattern), &wanted)?
             }
         };
         let found = rows.into_iter().filter_map(|GonePage { place, url, visibility }| {
@@ -259,10 +256,7 @@ impl<'a> Past<'a> {
     }
 
     /// Goes from the newest commit back: what is last told of a place counts.
-    fn walk_gone(
-        &self,
-        wanted: impl Fn(&str, &PageEntry) -> bool,
-    ) -> Result<Vec<Found>, ReportError> {
+    fn walk_gone(&self, wanted: &Wanted) -> Result<Vec<Found>, ReportError> {
         let files = Snapshot::open(self.archive, None)?;
         let (mut seen, mut found) = (HashSet::new(), Vec::new());
         for step in self.archive.steps(&Heads::default(), &self.heads)?.into_iter().rev() {
@@ -279,7 +273,7 @@ impl<'a> Past<'a> {
                 }
                 let Ok(page) = decode_page(&files.read(old)?) else { continue };
                 let url = page.url.to_string();
-                if wanted(&url, &entry) {
+                if wanted.holds(&url, &entry) {
                     found.push(Found { url, entry, visibility: on });
                 }
             }

@@ -132,16 +132,16 @@ pub struct SizesStatus {
 
 impl SizesStatus {
     fn of(sizes: &Sizes) -> Self {
-        let largest = |it: &Option<Largest>| {
-            it.as_ref().map(|it| LargestStatus { path: it.path.clone(), size: it.size })
+        let largest = |it: Option<&Largest>| {
+            it.map(|it| LargestStatus { path: it.path.clone(), size: it.size })
         };
         let growth = sizes.growth;
         Self {
             public_size: sizes.public,
             private_size: sizes.private,
             push_size: sizes.push,
-            largest_file: largest(&sizes.largest_file),
-            largest_directory: largest(&sizes.largest_directory),
+            largest_file: largest(sizes.largest_file.as_ref()),
+            largest_directory: largest(sizes.largest_directories.first()),
             growth_size: growth.map(|growth| growth.size / growth.runs.max(1)),
             growth_runs: growth.map(|growth| growth.runs),
             runs_left: limits::runs_left(sizes),

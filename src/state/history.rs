@@ -9,7 +9,7 @@ use std::error::Error;
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
-use super::{State, StateError};
+use super::{PageKey, State, StateError};
 use crate::model::{SourceId, Timestamp, Visibility};
 
 /// The id of an object.
@@ -229,24 +229,28 @@ impl State {
         self.gone_pages(sql, (source.as_str(), path), &|_| true)
     }
 
-    /// Pages that are on no ref any more whose last URL begins with a text, and is one of
-    /// those that are wanted.
+    /// Pages that are on no ref any more whose last URL or place begins with a text, and is
+    /// one of those that are wanted.
     ///
     /// # Errors
     /// The state cannot be read.
     pub fn gone_from(
         &self,
+        key: PageKey,
         start: &str,
         wanted: &dyn Fn(&str) -> bool,
     ) -> Result<Vec<GonePage>, StateError> {
-        self.gone_pages("url >= ?1 AND url < ?2", (start, &behind(start)), wanted)
+        let column = key.sql();
+        let sql = format!("{column} >= ?1 AND {column} < ?2 AND url IS NOT NULL");
+        let wanted = |page: &GonePage| wanted(&key.of((&page.place.0, &page.place.1), &page.url));
+        self.gone_pages(&sql, (start, &behind(start)), &wanted)
     }
 
     fn gone_pages(
         &self,
         filter: &str,
         values: (&str, &str),
-        wanted: &dyn Fn(&str) -> bool,
+        wanted: &dyn Fn(&GonePage) -> bool,
     ) -> Result<Vec<GonePage>, StateError> {
         let query = || {
             let sql = format!("SELECT source, path, url, gone FROM place WHERE {filter}");
@@ -254,12 +258,12 @@ impl State {
             let mut rows = statement.query([values.0, values.1])?;
             let mut found = Vec::new();
             while let Some(row) = rows.next()? {
-                if !wanted(row.get_ref(2)?.as_str()?) {
-                    continue;
-                }
                 let Some(place) = place(row)? else { continue };
                 let visibility = visibility(row.get(3)?);
-                found.push(GonePage { place, url: row.get(2)?, visibility });
+                let page = GonePage { place, url: row.get(2)?, visibility };
+                if wanted(&page) {
+                    found.push(page);
+                }
             }
             Ok(found)
         };

@@ -51,7 +51,7 @@ impl Scene {
     }
 
     fn gone(&self) -> Vec<(String, Visibility)> {
-        let rows = self.state.gone_from("", &|_| true).unwrap();
+        let rows = self.state.gone_from(PageKey::Url, "", &|_| true).unwrap();
         rows.into_iter().map(|row| (row.url, row.visibility)).collect()
     }
 }
@@ -138,9 +138,10 @@ fn a_page_is_gone_when_it_is_on_no_ref() {
     assert_eq!(found[0].place, (docs(), path("a")));
     assert_eq!(scene.state.gone_with_url(&url("b")).unwrap(), []);
     assert_eq!(scene.state.gone_at(&docs(), &path("b")).unwrap(), []);
-    let from = |start: &str| scene.state.gone_from(&url(start), &|_| true).unwrap().len();
+    let from =
+        |start: &str| scene.state.gone_from(PageKey::Url, &url(start), &|_| true).unwrap().len();
     assert_eq!([from("["), from("a"), from("ab"), from("*"), from("")], [1, 1, 0, 0, 3]);
-    let some = scene.state.gone_from(&url(""), &|url| url.ends_with('d')).unwrap();
+    let some = scene.state.gone_from(PageKey::Url, &url(""), &|url| url.ends_with('d')).unwrap();
     assert_eq!(some.len(), 1);
 }
 

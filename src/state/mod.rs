@@ -40,7 +40,7 @@ pub use history::{
 };
 pub use ledger::{Interval, LedgerEntry};
 pub use open::{Condition, State};
-pub use pages::PageRow;
+pub use pages::{PageKey, PageRow};
 pub use runs::{CommitRecord, KnownRun, Phase, RunRow};
 pub use schedule::{
     Change, Counted, Hold, HostConduct, HostRow, Lease, RobotsRow, Schedule, Stop, Tally,

@@ -1,5 +1,7 @@
 //! Where each page stands, and which URL it has.
 
+use std::borrow::Cow;
+
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::history::behind;
@@ -21,6 +23,33 @@ pub struct PageRow {
     pub sketch: Option<Vec<u64>>,
     /// The run with which this text came; 0 where the state does not know.
     pub run: RunId,
+}
+
+/// By what pages are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageKey {
+    /// Their URL.
+    Url,
+    /// Their place: the path in the tree, `pages/<source>/<path>`.
+    Place,
+}
+
+impl PageKey {
+    /// What it is of a row of the tables of pages and of places.
+    pub(super) fn sql(self) -> &'static str {
+        match self {
+            Self::Url => "url",
+            Self::Place => "('pages/' || source || '/' || path)",
+        }
+    }
+
+    /// What it is of a page.
+    pub(super) fn of<'a>(self, (source, path): (&SourceId, &str), url: &'a str) -> Cow<'a, str> {
+        match self {
+            Self::Url => Cow::Borrowed(url),
+            Self::Place => Cow::Owned(format!("pages/{source}/{path}")),
+        }
+    }
 }
 
 impl State {
@@ -51,23 +80,27 @@ impl State {
         self.page_rows("WHERE url = ? ORDER BY source, path", url)
     }
 
-    /// Pages whose URL begins with a text, and is one of those that are wanted.
+    /// Pages whose URL or place begins with a text, and is one of those that are wanted.
     ///
     /// # Errors
     /// The state cannot be read.
     pub fn pages_from(
         &self,
+        key: PageKey,
         start: &str,
         wanted: &dyn Fn(&str) -> bool,
     ) -> Result<Vec<PageRow>, StateError> {
         let query = || {
-            let sql = format!("{SELECT} WHERE url >= ? AND url < ? ORDER BY url, source");
+            let column = key.sql();
+            let sql =
+                format!("{SELECT} WHERE {column} >= ? AND {column} < ? ORDER BY {column}, source");
             let mut statement = self.db.prepare(&sql)?;
             let mut rows = statement.query([start, &behind(start)])?;
             let mut found = Vec::new();
             while let Some(row) = rows.next()? {
-                if wanted(row.get_ref(2)?.as_str()?) {
-                    found.extend(page_row(row)?);
+                let Some(page) = page_row(row)? else { continue };
+                if wanted(&key.of((&page.source, &page.path), &page.url)) {
+                    found.push(page);
                 }
             }
             Ok(found)

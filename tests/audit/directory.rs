@@ -15,6 +15,10 @@ fn left_over_files_are_told_and_those_of_ours_removed() {
         ("pagelog-room-4711", "left by a run that was killed", true),
         ("packed-refs.lock", "a lock of a Git process", false),
         ("config.lock", "a lock of a Git process", false),
+        ("gc.pid", "a lock of a Git process", false),
+        ("objects/pack/multi-pack-index.lock", "a lock of a Git process", false),
+        ("objects/info/commit-graph.lock", "a lock of a Git process", false),
+        ("objects/info/commit-graphs/commit-graph-chain.lock", "a lock of a Git process", false),
     ];
     for (name, what, ours) in files {
         let path = archive.join(name);

@@ -106,9 +106,10 @@ fn a_cache_that_is_damaged_is_written_anew() {
     for damaged in [
         "",
         "pagelog sizes 1\n",
-        "pagelog sizes 2\n",
+        "pagelog sizes 3\n",
         "something else\n",
         &sound.replace("\tpages", " "),
+        sound.strip_suffix("end").unwrap(),
         &sound[..sound.len() / 2],
     ] {
         fs::write(&cache, damaged).unwrap();

@@ -16,6 +16,14 @@ fn history() {
     assert_snapshot!("history_json", scene.told(&["history", url, "--json"]));
     let pattern = scene.told(&["history", "https://open.git.invalid/guide/*"]);
     assert_snapshot!("history_pattern", pattern);
+    for path in ["pages/open/*/guide/*", "pages/*/guide/*.md", "pages/*/a.md"] {
+        let found = scene.told(&["history", path]);
+        let only_a = path.ends_with("a.md");
+        for page in ["guide/a.md", "guide/c.md"] {
+            let told = found.contains(&format!("https://open.git.invalid/{page}"));
+            assert_eq!(told, !only_a || page.ends_with("a.md"), "{path}: {found}");
+        }
+    }
     let removed = scene.told(&["history", "https://open.git.invalid/guide/c.md"]);
     assert_snapshot!("history_removed", removed);
     let removed = scene.told(&["history", "https://open.git.invalid/guide/c.md", "--diff"]);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use pagelog::archive::{Archive, PageDifference, PageEntry};
 use pagelog::model::Visibility;
-use pagelog::report::{Found, Past};
+use pagelog::report::{Found, Past, Wanted};
 use pagelog::state::State;
 
 use super::World;
@@ -33,7 +33,7 @@ impl World {
             }
         }
         let gone = |past: &Past<'_>| -> Vec<Found> {
-            let mut gone = past.gone("*").expect("pages that are gone");
+            let mut gone = past.gone(&Wanted::parse("*")).expect("pages that are gone");
             gone.sort();
             gone
         };
@@ -41,8 +41,9 @@ impl World {
         assert_eq!(gone(&indexed), all);
         for page in all {
             let (by_url, by_path) = (page.url.clone(), page.entry.page_path());
-            for wanted in [by_url, by_path] {
-                let found = indexed.gone(&wanted).expect("pages that are gone");
+            let by_pattern = by_path.replace('/', "*");
+            for wanted in [by_url, by_path, by_pattern.replacen('*', "/", 1)] {
+                let found = indexed.gone(&Wanted::parse(&wanted)).expect("pages that are gone");
                 assert!(found.contains(&page), "{wanted}: {found:?}");
             }
         }

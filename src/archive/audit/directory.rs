@@ -10,8 +10,9 @@ use crate::archive::layout::{OWN_FOLDER, PUBLIC_REF};
 /// What the archive's HEAD says.
 const HEAD: &str = "ref: refs/heads/main\n";
 
-/// Lock files of Git beside those of the refs.
-const LOCKS: &[&str] = &["HEAD.lock", "config.lock", "shallow.lock", "gc.pid"];
+/// Where Git puts lock files beside those of the refs.
+const FOLDERS_OF_LOCKS: &[&str] =
+    &["", "info", "objects/info", "objects/info/commit-graphs", "objects/pack"];
 
 /// Checks the directory. While a run works (not `idle`), temporary files are its own.
 pub(super) fn check(archive: &Archive, idle: bool) -> Vec<Fault> {
@@ -40,8 +41,11 @@ pub(super) fn check(archive: &Archive, idle: bool) -> Vec<Fault> {
                     .to_owned(),
             );
         }
-        let locks = LOCKS.iter().map(|name| archive.path().join(name));
-        for lock in archive.ref_locks().into_iter().chain(locks.filter(|path| path.exists())) {
+        let mut locks = archive.ref_locks();
+        locks.extend(locks_of_git(archive.path()));
+        locks.sort();
+        locks.dedup();
+        for lock in locks {
             add(FaultKind::LeftOver, &lock, "a lock of a Git process that works on the archive now, or died: remove it where none is running".to_owned());
         }
     }
@@ -72,6 +76,16 @@ pub(super) fn check(archive: &Archive, idle: bool) -> Vec<Fault> {
         );
     }
     faults
+}
+
+/// Lock files of Git that are not among the refs.
+fn locks_of_git(archive: &Path) -> Vec<PathBuf> {
+    let folders = FOLDERS_OF_LOCKS.iter().map(|folder| archive.join(folder));
+    let entries = folders.flat_map(|folder| fs::read_dir(folder).into_iter().flatten().flatten());
+    let is_lock = |path: &PathBuf| {
+        path.extension().is_some_and(|it| it == "lock") || path.ends_with("gc.pid")
+    };
+    entries.map(|entry| entry.path()).filter(is_lock).collect()
 }
 
 /// Temporary files of Git among the objects.
