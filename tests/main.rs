@@ -20,6 +20,7 @@ mod leak;
 mod packs;
 mod paths;
 mod publish;
+mod purge;
 mod rust_docs;
 mod site;
 mod support;

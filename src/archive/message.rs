@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn trailers_are_read_back() {
-        for kind in [RunKind::Read, RunKind::Extractor, RunKind::Configuration] {
+        for kind in [RunKind::Read, RunKind::Extractor, RunKind::Configuration, RunKind::Takedown] {
             let message = RunMessage { kind, ..message() };
             assert_eq!(RunMessage::decode(&message.encode()), Some(message));
         }

@@ -28,6 +28,7 @@ mod outgoing;
 mod pack;
 mod page;
 mod published;
+mod purge;
 mod reader;
 mod refs;
 mod sizes;
@@ -54,6 +55,7 @@ pub use moved::{Moved, decode_moved, encode_moved, encode_moved_urls, moved_path
 pub use outgoing::{GoOn, NewObject, Outgoing, OutgoingAudit};
 pub use page::{PageFormatError, decode_page, encode_page};
 pub use published::Published;
+pub use purge::{LinksTo, Notes, Pruned, Rewriting, Takedown, Tombstone};
 pub use reader::Snapshot;
 pub use refs::{Heads, RefMove};
 pub use sizes::{Growth, Largest, Sizes};

@@ -81,7 +81,7 @@ fn readme(bot: &Bot, sources: &[Source], visibility: Visibility) -> String {
 }
 
 /// Text that cannot break a table.
-fn cell(text: &str) -> String {
+pub(super) fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace(['\n', '\r'], " ")
 }
 

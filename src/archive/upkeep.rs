@@ -33,7 +33,7 @@ pub use lock::{UpkeepLock, WaitForUpkeep};
 use plan::{Limits, PackFacts, Plan, plan};
 
 /// Most filters of changed paths that one upkeep makes: those of years of runs.
-const FILTERS: u32 = 4096;
+pub(super) const FILTERS: u32 = 4096;
 
 /// Where the number of objects stands in an index: the last entry of its fan-out table
 /// (gitformat-pack, "Version 2 pack-*.idx files").
@@ -105,11 +105,11 @@ impl Archive {
         Some(self.workshop()).filter(|path| path.exists())
     }
 
-    fn workshop(&self) -> PathBuf {
+    pub(super) fn workshop(&self) -> PathBuf {
         self.path().join(OWN_FOLDER).join("upkeep")
     }
 
-    fn clear_workshop(&self) -> Result<(), ArchiveError> {
+    pub(super) fn clear_workshop(&self) -> Result<(), ArchiveError> {
         let path = self.workshop();
         let moving = fs::read_to_string(path.join(MOVING)).unwrap_or_default();
         for name in moving.lines() {
@@ -221,7 +221,7 @@ impl Archive {
         flush_directory(&folder)
     }
 
-    fn install_graph(&self, made: &Path) -> Result<(), ArchiveError> {
+    pub(super) fn install_graph(&self, made: &Path) -> Result<(), ArchiveError> {
         if !made.exists() {
             // Before the first commit there is nothing to write.
             return Ok(());
@@ -292,7 +292,7 @@ fn listed(plan: &Plan, path: &Path) -> Result<File, ArchiveError> {
 }
 
 /// Indexes over several packs, whoever made them.
-fn multi_pack_indexes(folder: &Path) -> Vec<PathBuf> {
+pub(super) fn multi_pack_indexes(folder: &Path) -> Vec<PathBuf> {
     let chain = folder.join("multi-pack-index.d/multi-pack-index-chain");
     let Ok(entries) = fs::read_dir(folder) else { return vec![chain] };
     let paths = entries.flatten().map(|entry| entry.path());
@@ -303,7 +303,7 @@ fn multi_pack_indexes(folder: &Path) -> Vec<PathBuf> {
     paths.filter(named).chain([chain]).collect()
 }
 
-fn flush(path: &Path) -> Result<(), ArchiveError> {
+pub(super) fn flush(path: &Path) -> Result<(), ArchiveError> {
     let file = File::open(path).map_err(ArchiveError::io("open", path))?;
     file.sync_all().map_err(ArchiveError::io("flush", path))
 }

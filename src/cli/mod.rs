@@ -25,6 +25,7 @@ mod output;
 mod probe;
 mod progress;
 mod publish;
+mod purge;
 mod run;
 mod session;
 mod show;
@@ -112,6 +113,8 @@ impl Failure {
             | Self::Publish(PublishError::NoMirror | PublishError::UnknownMirror(_))
             | Self::Run(
                 RunError::UnknownSource(_)
+                | RunError::NothingToPurge(_)
+                | RunError::StillPublic(_)
                 | RunError::CaseRule
                 | RunError::Archive(ArchiveError::Revision { .. }),
             )
@@ -167,7 +170,7 @@ fn dispatch(options: &Options, output: &Output) -> Result<Ending, Failure> {
         Command::Man { directory } => generate::man(directory, output),
         other => {
             let interrupt = Interrupt::default();
-            if matches!(other, Command::Run(_) | Command::Publish(_)) {
+            if matches!(other, Command::Run(_) | Command::Publish(_) | Command::Purge(_)) {
                 // Before anything is begun that would have to be ended in good order.
                 session::obey_signals(&interrupt);
             }
@@ -186,6 +189,7 @@ fn dispatch(options: &Options, output: &Output) -> Result<Ending, Failure> {
                 Command::Stop { name } => stop::stop(&session, name, output),
                 Command::Audit(arguments) => audit::audit(&session, arguments, output),
                 Command::Publish(arguments) => publish::publish(&session, arguments, output),
+                Command::Purge(arguments) => purge::purge(&session, arguments, output),
                 Command::Backup { directory } => backup::backup(&session, directory, output),
                 Command::Init(_)
                 | Command::Check(_)

@@ -91,6 +91,8 @@ pub(crate) enum Command {
     Audit(AuditArguments),
     /// Push the public branch to the mirrors, after looking at all that would leave
     Publish(PublishArguments),
+    /// Take pages or a source out of all history, and never read them again
+    Purge(PurgeArguments),
     /// Print a HTML or Markdown file as a run would convert it
     Convert(ConvertArguments),
     /// Copy the whole archive, consistently, also during a run
@@ -266,6 +268,42 @@ pub(crate) struct PublishArguments {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("what").required(true).multiple(true).args(["urls", "path", "source"]))]
+pub(crate) struct PurgeArguments {
+    /// URLs of pages, with * for any text
+    #[arg(value_name = "URL")]
+    pub urls: Vec<String>,
+    /// Pages at these paths of the tree (SOURCE/HOST/PATH.md), with * for any text
+    #[arg(long, value_name = "GLOB")]
+    pub path: Vec<String>,
+    /// All pages of this source
+    #[arg(long, value_name = "ID")]
+    pub source: Vec<String>,
+    /// Why, for all to read in TAKEDOWNS.md
+    #[arg(long, value_name = "TEXT")]
+    pub why: Option<String>,
+    #[command(flatten)]
+    pub how: PurgeManner,
+    /// Tell what would be written anew, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How far a takedown goes.
+#[derive(Debug, Args)]
+pub(crate) struct PurgeManner {
+    /// Take links of other pages to them out, too; their addresses stay otherwise
+    #[arg(long)]
+    pub links: bool,
+    /// Fail where a run is in progress, instead of stopping it
+    #[arg(long)]
+    pub no_stop: bool,
 }
 
 #[derive(Debug, Args)]

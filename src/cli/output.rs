@@ -154,3 +154,13 @@ pub(crate) fn begin_log(options: &Options) {
         LogFormat::Json => registry.with(layer.json()).try_init(),
     };
 }
+
+/// Bytes as people read them.
+pub(crate) fn size(bytes: u64) -> String {
+    let of = |unit: f64| bytes.to_string().parse::<f64>().unwrap_or(0.0) / unit;
+    match bytes {
+        0..1_000 => format!("{bytes} bytes"),
+        1_000..1_000_000 => format!("{:.1} kB", of(1e3)),
+        _ => format!("{:.1} MB", of(1e6)),
+    }
+}

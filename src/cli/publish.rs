@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use super::options::{PublishArguments, RunArguments};
-use super::output::Output;
+use super::output::{Output, size};
 use super::session::Session;
 use super::{Ending, Failure};
 use crate::archive::Fault;
@@ -139,16 +139,6 @@ fn result(mirror: &MirrorReport) -> String {
             format!("failed after {} pushes; they are kept there", mirror.pushes)
         }
         Ended::Failed(_) => "failed".to_owned(),
-    }
-}
-
-/// Bytes as people read them.
-fn size(bytes: u64) -> String {
-    let of = |unit: f64| bytes.to_string().parse::<f64>().unwrap_or(0.0) / unit;
-    match bytes {
-        0..1_000 => format!("{bytes} bytes"),
-        1_000..1_000_000 => format!("{:.1} kB", of(1e3)),
-        _ => format!("{:.1} MB", of(1e6)),
     }
 }
 

@@ -189,7 +189,7 @@ impl Git {
         self.finish_fed(command, None, (name, deadline))
     }
 
-    fn finish_fed(
+    pub(super) fn finish_fed(
         &self,
         command: Command,
         input: Option<Vec<u8>>,

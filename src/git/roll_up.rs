@@ -49,6 +49,26 @@ impl Git {
         Ok(format!("pack-{}", String::from_utf8_lossy(&out).trim()))
     }
 
+    /// Makes one pack of all that these refs reach; gives its name, without ending.
+    ///
+    /// # Errors
+    /// Git failed, took too long, or the run was interrupted.
+    pub fn pack_reached(&self, place: Workshop<'_>, refs: &[&str]) -> Result<String, GitError> {
+        let mut command = self.command_beside(place);
+        for setting in BOUNDED {
+            command.args(["-c", setting]);
+        }
+        command.args(["pack-objects", "--revs", "--quiet", "--delta-base-offset"]);
+        command.args(["--window=10", "--depth=50"]).arg(place.objects.join("pack/pack"));
+        let input = refs.iter().flat_map(|name| [name, "\n"]).collect::<String>();
+        let fed =
+            self.finish_fed(command, Some(input.into_bytes()), ("pack-objects", place.longest))?;
+        if fed.success {
+            return Ok(format!("pack-{}", String::from_utf8_lossy(&fed.stdout).trim()));
+        }
+        Err(failed("pack-objects", place.objects, &fed))
+    }
+
     /// Writes a commit-graph of everything that the refs reach, with a filter of changed paths
     /// for each commit, so many new ones at most.
     ///

@@ -23,13 +23,16 @@ pub enum RunKind {
     Extractor,
     /// The configuration moved stored pages: a source was renamed or changed its ref.
     Configuration,
+    /// Pages were taken out of all history before it.
+    Takedown,
 }
 
 impl RunKind {
-    const ALL: [(Self, &'static str); 3] = [
+    const ALL: [(Self, &'static str); 4] = [
         (Self::Read, "read"),
         (Self::Extractor, "extractor"),
         (Self::Configuration, "configuration"),
+        (Self::Takedown, "takedown"),
     ];
 
     /// The name in the state and, but for `read`, in the trailer `Kind`.

@@ -7,12 +7,12 @@
 use std::collections::HashSet;
 
 use super::ReportError;
-use super::lookup::{Found, Wanted, matches, start_of};
+use super::lookup::{Found, Wanted};
 use crate::archive::{
     Archive, ArchiveError, Change, Heads, ObjectId, PageDifference, PageDifferences, PageEntry,
     Snapshot, Version, changes_of, decode_page, id_bytes, versions,
 };
-use crate::model::{Timestamp, TreePath, Visibility};
+use crate::model::{Timestamp, TreePath, Visibility, matches_pattern, pattern_start};
 use crate::state::{GonePage, IndexedCommit, PagePlace, State};
 
 /// The commits of an archive and the versions of its pages.
@@ -245,8 +245,8 @@ impl<'a> Past<'a> {
             Wanted::Place(entry) => index.state.gone_at(&entry.source, entry.path.as_str())?,
             Wanted::Url(url) => index.state.gone_with_url(url)?,
             Wanted::Pattern(key, pattern) => {
-                let wanted = |text: &str| matches(pattern, text);
-                index.state.gone_from(*key, start_of(pattern), &wanted)?
+                let wanted = |text: &str| matches_pattern(pattern, text);
+                index.state.gone_from(*key, pattern_start(pattern), &wanted)?
             }
         };
         let found = rows.into_iter().filter_map(|GonePage { place, url, visibility }| {

@@ -19,6 +19,7 @@ mod history;
 mod maintain;
 mod pass;
 mod probe;
+mod purge;
 mod recover;
 mod repair;
 mod report;
@@ -31,6 +32,7 @@ use std::time::Duration;
 pub use agree::state_faults;
 pub use pass::{HostProgress, Progress};
 pub use probe::{Again, Finding, ListingProbe, PageProbe, Probe, RobotsProbe, SiteProbe, probe};
+pub use purge::{PurgeReport, PurgeRequest, Running, purge};
 pub use repair::repair;
 pub use report::{Report, SourceReport};
 pub use site::conversion_rules;
@@ -107,6 +109,21 @@ pub enum RunError {
         "`portable_case` of the configuration differs from the archive's; it is fixed when an archive is made, so put the old value back or begin a new archive"
     )]
     CaseRule,
+    /// Nothing that was named is or was in the archive, and no source would read it.
+    #[error(
+        "nothing is taken down: no page of the archive is or was `{0}`, and no source of the configuration would read it"
+    )]
+    NothingToPurge(String),
+    /// A source is to be taken out of the public history that may be published.
+    #[error(
+        "the source `{0}` may be published; set `publish = false` for it before it is made private"
+    )]
+    StillPublic(String),
+    /// Refs that are none of ours may reach what is to be taken down.
+    #[error(
+        "nothing is taken down: the archive has refs that are none of its own and would keep it ({0}); remove them with `git update-ref -d` first"
+    )]
+    OtherRefs(String),
     /// The archive failed.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
@@ -171,6 +188,7 @@ pub fn run(context: &Context<'_>, request: &Request) -> Result<Option<Report>, R
         ));
     }
     recover::recover(&recover::Scene { context, archive: &archive, lock: &lock }, &mut state)?;
+    let selected = without_denied(context, &state, selected)?;
     let due = due(&state, selected, request, started)?;
     if due.is_empty() && request.due == DueRule::Due {
         return Ok(None);
@@ -284,6 +302,26 @@ fn select<'a>(config: &'a Config, ids: &[String]) -> Result<Vec<&'a Source>, Run
     }
     let wanted = |source: &&Source| ids.is_empty() || selected.contains(&&source.id);
     Ok(config.sources.iter().filter(wanted).collect())
+}
+
+/// The sources of which not all was taken down.
+fn without_denied<'a>(
+    context: &Context<'_>,
+    state: &State,
+    sources: Vec<&'a Source>,
+) -> Result<Vec<&'a Source>, RunError> {
+    let mut left = Vec::new();
+    for source in sources {
+        match state.denied_since(&source.id, "*")? {
+            None => left.push(source),
+            Some(since) => context.progress.warn(&format!(
+                "{} was taken down on {since} and is never read again; take it out of the \
+                 configuration",
+                source.id
+            )),
+        }
+    }
+    Ok(left)
 }
 
 /// Those of the selected sources that are due.

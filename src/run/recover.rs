@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::commit::move_refs;
 use super::history::CaughtUp;
 use super::pass::tips;
-use super::{Context, RunError, history};
+use super::{Context, RunError, history, purge};
 use crate::archive::{
     Archive, ArchiveError, ArchivedRun, Heads, ObjectId, PRIVATE_REF, PUBLIC_REF, PageDifference,
     PageDifferences, PageEntry, RefMove, RunLock, Snapshot, decode_denied, decode_page, sketch,
@@ -48,6 +48,7 @@ pub(super) fn recover(scene: &Scene<'_>, state: &mut State) -> Result<(), RunErr
         refuse_moved_ref(PUBLIC_REF, known.public.as_deref(), found.public)?;
         refuse_moved_ref(PRIVATE_REF, known.private.as_deref(), found.private)?;
     }
+    purge::clean_up_first(scene, state)?;
     let interrupt = Some(&scene.context.interrupt);
     if let CaughtUp::Not(why) = history::catch_up(archive, state, interrupt)? {
         scene.context.progress.warn(&why);
@@ -97,6 +98,9 @@ fn finish_intent(scene: &Scene<'_>, state: &mut State, intent: &RunRow) -> Resul
         let locks_since = archive.ref_locks().is_empty().then(|| context.clock.machine());
         state.record_ref_locks(intent.id, locks_since)?;
         move_refs(archive, state, (intent.id, &RefMove { old: found, new }))?;
+    }
+    if intent.kind == RunKind::Takedown.name() {
+        return purge::complete(scene, state, intent);
     }
     let mut record = CommitRecord { tips: intent.new.clone(), ..CommitRecord::default() };
     state.forget_pending()?;
@@ -231,7 +235,7 @@ fn restore_pages(
 
 /// Notes the pages that are new, changed or gone between two commits of a ref, as the run
 /// itself did.
-fn put_differences(
+pub(super) fn put_differences(
     (archive, state): (&Archive, &mut State),
     (visibility, old, new): (Visibility, Option<ObjectId>, ObjectId),
     run: RunId,

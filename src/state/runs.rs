@@ -259,6 +259,31 @@ impl State {
         self.transaction(|db| runs.iter().map(|run| restore_run(db, run)).collect())
     }
 
+    /// Names commits of runs by the ids that they have since a takedown: old and new id.
+    ///
+    /// # Errors
+    /// The state cannot be written.
+    pub fn rename_commits(&mut self, pairs: &[(String, String)]) -> Result<(), StateError> {
+        self.transaction(|db| {
+            db.execute_batch(
+                "CREATE TEMP TABLE renamed (old TEXT PRIMARY KEY, new TEXT NOT NULL)",
+            )?;
+            let mut insert = db.prepare("INSERT OR REPLACE INTO temp.renamed VALUES (?, ?)")?;
+            for (old, new) in pairs {
+                insert.execute([old, new])?;
+            }
+            drop(insert);
+            for column in ["public_old", "public_new", "private_old", "private_new"] {
+                let sql = format!(
+                    "UPDATE run SET {column} = (SELECT new FROM temp.renamed WHERE old = {column}) \
+                     WHERE phase <> 'intent' AND {column} IN (SELECT old FROM temp.renamed)"
+                );
+                db.execute(&sql, [])?;
+            }
+            db.execute_batch("DROP TABLE temp.renamed")
+        })
+    }
+
     /// The commits that the state speaks of.
     ///
     /// # Errors

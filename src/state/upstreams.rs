@@ -108,6 +108,23 @@ impl State {
         })
     }
 
+    /// Forgets how what was taken down answered, and what a run was to read of it.
+    ///
+    /// # Errors
+    /// The state cannot be written.
+    pub fn forget_denied(&mut self) -> Result<(), StateError> {
+        const DENIED: &str = "SELECT url.id FROM url JOIN denied ON denied.source = url.source \
+                              AND denied.url IN (url.url, '*')";
+        self.transaction(|db| {
+            for (table, column) in [("visit", "url"), ("queue", "url"), ("draft", "url")] {
+                db.execute(&format!("DELETE FROM {table} WHERE {column} IN ({DENIED})"), [])?;
+            }
+            let pages = "DELETE FROM page WHERE EXISTS (SELECT 1 FROM denied WHERE \
+                         denied.source = page.source AND denied.url IN (page.url, '*'))";
+            db.execute(pages, []).map(drop)
+        })
+    }
+
     /// URLs of a source that were taken down; `*` is the whole source.
     ///
     /// # Errors

@@ -10,5 +10,5 @@ mod kills;
 mod leaving;
 mod nginx;
 mod redirects;
-mod scene;
+pub mod scene;
 mod unreachable;

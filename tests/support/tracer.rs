@@ -45,12 +45,23 @@ pub fn trace(world: &World, clock: &str, names: &str) -> Vec<Call> {
 
 /// The same with more options for `strace`.
 #[track_caller]
-pub fn trace_with(world: &World, clock: &str, (more, names): (&[String], &str)) -> Vec<Call> {
+pub fn trace_with(world: &World, clock: &str, options: (&[String], &str)) -> Vec<Call> {
+    trace_command(world, clock, options, &["run"])
+}
+
+/// The same of another command than `run`.
+#[track_caller]
+pub fn trace_command(
+    world: &World,
+    clock: &str,
+    (more, names): (&[String], &str),
+    arguments: &[&str],
+) -> Vec<Call> {
     let log = world.path().join("trace");
     let options = ["-qq", "-y", "-s", "0", "-e", "signal=none"];
     let mut strace = world.other("strace");
     strace.args(options).args(more).arg("-o").arg(&log).args(["-e", &format!("trace={names}")]);
-    strace.arg(program()).args(["--clock", clock, "run"]);
+    strace.arg(program()).args(["--clock", clock]).args(arguments);
     Outcome::from(strace.output().expect("strace starts")).ok();
     parse(&fs::read_to_string(&log).expect("a trace"))
 }
@@ -88,10 +99,20 @@ pub fn kill_at(world: &World, clock: &str, (name, n): (&str, usize)) {
 }
 
 /// The same with more options for `strace`, where the call may never come.
-pub fn run_until(world: &World, clock: &str, (more, name, n): (&[String], &str, usize)) -> Outcome {
+pub fn run_until(world: &World, clock: &str, call: (&[String], &str, usize)) -> Outcome {
+    until(world, clock, call, &["run"])
+}
+
+/// The same of another command than `run`.
+pub fn until(
+    world: &World,
+    clock: &str,
+    (more, name, n): (&[String], &str, usize),
+    arguments: &[&str],
+) -> Outcome {
     let mut strace = world.other("strace");
     strace.args(["-qq", "-o", "/dev/null", "-e", &format!("trace={name}")]).args(more);
     strace.args(["-e", &format!("inject={name}:signal=SIGKILL:when={n}")]);
-    strace.arg(program()).args(["--clock", clock, "run"]);
+    strace.arg(program()).args(["--clock", clock]).args(arguments);
     strace.output().expect("strace starts").into()
 }

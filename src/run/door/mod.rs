@@ -38,7 +38,7 @@ use crate::archive::Archive;
 use crate::fetch::http::{Accept, Response, Transport};
 use crate::model::{PageUrl, PolicyName, RunId, Source, Timestamp, Validators};
 use crate::politeness::{Access, Gate, Reply};
-use crate::state::{Condition, Schedule};
+use crate::state::{Condition, Schedule, Stop};
 use hosts::Hosts;
 use robots::Shelf;
 use ticks::Ticks;
@@ -293,6 +293,15 @@ impl<'a> Door<'a> {
 /// The politeness file cannot be used.
 pub(super) fn forget_stops(context: &Context<'_>, archive: &Archive) -> Result<(), RunError> {
     Ok(open_schedule(context, archive)?.forget_stops()?)
+}
+
+/// Lets a run in progress make no further request to any source.
+pub(super) fn stop_all(context: &Context<'_>, archive: &Archive) -> Result<(), RunError> {
+    let mut schedule = open_schedule(context, archive)?;
+    for source in &context.config.sources {
+        schedule.stop(Stop::Source(source.id.as_str()))?;
+    }
+    Ok(())
 }
 
 fn open_schedule(context: &Context<'_>, archive: &Archive) -> Result<Schedule, RunError> {

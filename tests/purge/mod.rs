@@ -1,0 +1,8 @@
+//! Takedowns: what is gone afterwards, what stays as it was, and takedowns that are killed.
+
+mod kills;
+mod pages;
+mod refused;
+mod scene;
+mod sites;
+mod sources;
