@@ -53,14 +53,24 @@ pub(crate) fn publish_after_run(
     if arguments.dry_run || !session.config.publish.after_run {
         return true;
     }
+    publish_after(session, ("the run was done", arguments.json), output)
+}
+
+/// Publishes after something else was `done`; gives whether all mirrors have all. Where that
+/// printed JSON, standard output is its alone.
+pub(crate) fn publish_after(
+    session: &Session,
+    (done, json): (&str, bool),
+    output: &Output,
+) -> bool {
     let report = match call(session, &Request::default(), output) {
         Ok(report) => report,
         Err(failure) => {
-            output.error(&format!("the run was done, but nothing was published: {failure}"));
+            output.error(&format!("{done}, but nothing was published: {failure}"));
             return false;
         }
     };
-    if arguments.json {
+    if json {
         output.tell(text(&report).trim_end());
     } else if let Err(failure) = output.data(&text(&report)) {
         output.warn(&format!("the mirrors were served, but {failure}"));

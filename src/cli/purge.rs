@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::options::PurgeArguments;
 use super::output::{Output, size};
 use super::progress::Teller;
+use super::publish::publish_after;
 use super::session::Session;
 use super::{Ending, Failure};
 use crate::archive::{LinksTo, Pruned};
@@ -42,7 +43,10 @@ pub(crate) fn purge(
         );
         return Ok(Ending::Partly);
     }
-    Ok(Ending::Done)
+    let published = report.moves.is_none()
+        || session.config.mirrors.is_empty()
+        || publish_after(session, ("it was taken down here", arguments.json), output);
+    Ok(if published { Ending::Done } else { Ending::Partly })
 }
 
 fn request(arguments: &PurgeArguments) -> PurgeRequest {

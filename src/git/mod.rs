@@ -23,6 +23,6 @@ mod upkeep;
 pub use child::Interrupt;
 pub use client::{Environment, Git, GitError, MINIMUM_VERSION, Network};
 pub use objects::ObjectSize;
-pub use push::{PushError, PushMode, RefUpdate, Remote};
+pub use push::{KnownBy, PushError, PushMode, RefUpdate, Remote};
 pub use roll_up::Workshop;
 pub use transport::{Fetch, FetchError};

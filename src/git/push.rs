@@ -29,6 +29,17 @@ pub struct Remote<'a> {
     pub url: &'a RemoteUrl,
     /// The longest time of one call.
     pub longest: Duration,
+    /// How it is known what the mirror has.
+    pub known: KnownBy,
+}
+
+/// How it is known what a mirror has, which is not sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KnownBy {
+    /// By where its refs are.
+    Refs,
+    /// By asking it: its refs are at commits that are not known here.
+    Asking,
 }
 
 /// The change of one ref.
@@ -127,6 +138,9 @@ impl Git {
         let url = self.approach(&mut command, remote.url)?;
         // Exactly what the edges have is left out, whatever the names of directories.
         command.args(["-c", "pack.useSparse=false"]);
+        if remote.known == KnownBy::Asking {
+            command.args(["-c", "push.negotiate=true"]);
+        }
         if mode == PushMode::AsStored {
             command.args(["-c", "pack.window=0"]);
         }

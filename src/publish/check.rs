@@ -49,9 +49,9 @@ impl Checked {
         (git, archive): (&Git, &Archive),
         plan: &mut Plan,
     ) -> Result<(), PublishError> {
-        let lacking = self.behind(plan.old);
+        let lacking = self.behind(plan.base);
         let Some(tip) = lacking.last() else { return Ok(()) };
-        let objects = listed((git, archive), (plan.old, tip.commit))?;
+        let objects = listed((git, archive), (plan.base, tip.commit))?;
         plan.commits = lacking.len();
         plan.objects = objects.len();
         plan.bytes = objects.iter().filter_map(|id| self.size(id)).map(|size| size.stored).sum();

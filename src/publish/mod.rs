@@ -4,7 +4,7 @@
 //! what would leave, push. Guarantees: nothing is pushed anywhere unless everything that would
 //! leave was looked at and found public ([`check`]); what is pushed are commits that were
 //! looked at, by their ids, to the public branch and to one tag of ours that is removed again;
-//! nothing that a mirror has is overwritten; a mirror that fails stops no other; no push is
+//! nothing that a mirror has is overwritten, but commits that a takedown of ours rewrote; a mirror that fails stops no other; no push is
 //! larger than a slice; what a mirror has is asked of the mirror and remembered nowhere else.
 //!
 //! It reads refs and takes the lock of publishing, not that of a run: a run may go on beside
@@ -24,7 +24,7 @@ use crate::config::Mirror;
 use crate::git::{Git, GitError, Interrupt};
 use crate::model::RemoteUrl;
 use check::Checked;
-use plan::Has;
+use plan::{Has, Replaced};
 use push::{Desk, Served};
 
 /// What publishing needs from outside.
@@ -170,7 +170,8 @@ pub fn publish(
     let public = archive.heads()?.public.ok_or(PublishError::Nothing)?;
     let history: Vec<ObjectId> =
         archive.runs(Some(public))?.into_iter().map(|run| run.commit).collect();
-    let desk = Desk { context, archive, history: &history };
+    let replaced = Replaced::new(&history, archive.rewritten()?);
+    let desk = Desk { context, archive, history: &history, replaced: &replaced };
     let mut report = Report {
         public,
         faults: Faults::default(),
@@ -186,7 +187,7 @@ pub fn publish(
     }
     let pending = |mirror: &&MirrorReport| mirror.ended == Ended::Planned;
     let known = report.mirrors.iter().filter(pending).filter_map(|m| m.plan.as_ref());
-    let Some(earliest) = known.map(|plan| plan.old).max_by_key(|old| age(&history, *old)) else {
+    let Some(earliest) = known.map(|plan| plan.base).max_by_key(|base| age(&history, *base)) else {
         tidy(&desk, (&mut report, &asked), request.effect);
         return Ok(report);
     };
@@ -251,9 +252,10 @@ fn look(desk: &Desk<'_>, mirror: &Mirror) -> Result<(MirrorReport, Has), Publish
     report.ended = match &standing {
         Standing::UpToDate => Ended::UpToDate,
         Standing::Refused(why) => Ended::Refused(why.to_string()),
-        Standing::First | Standing::Forward => Ended::Planned,
+        Standing::First | Standing::Forward | Standing::Rewritten => Ended::Planned,
     };
-    report.plan = Some(Plan { standing, old: has.main, commits: 0, objects: 0, bytes: 0 });
+    let (old, base) = (has.main, desk.base(has.main));
+    report.plan = Some(Plan { standing, old, base, commits: 0, objects: 0, bytes: 0 });
     Ok((report, has))
 }
 

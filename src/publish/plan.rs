@@ -1,5 +1,6 @@
 //! What is to be done with a mirror. Pure.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use crate::archive::ObjectId;
@@ -20,6 +21,8 @@ pub struct Plan {
     pub standing: Standing,
     /// The commit that its branch is at.
     pub old: Option<ObjectId>,
+    /// The newest commit that both have; what is behind it is sent.
+    pub base: Option<ObjectId>,
     /// Commits that it lacks.
     pub commits: usize,
     /// Objects that it lacks, commits among them.
@@ -37,6 +40,8 @@ pub enum Standing {
     First,
     /// It has an older commit.
     Forward,
+    /// It has commits that a takedown rewrote: they are replaced.
+    Rewritten,
     /// It has something else, which is never overwritten.
     Refused(Refusal),
 }
@@ -49,6 +54,7 @@ impl Standing {
             Self::UpToDate => "up-to-date",
             Self::First => "first-push",
             Self::Forward => "fast-forward",
+            Self::Rewritten => "rewritten",
             Self::Refused(Refusal::Ahead(_)) => "ahead",
             Self::Refused(Refusal::Diverged(_)) => "diverged",
             Self::Refused(Refusal::Foreign(_)) => "foreign",
@@ -93,13 +99,52 @@ impl fmt::Display for Refusal {
     }
 }
 
+/// What takedowns made of commits that mirrors may still have.
+#[derive(Debug, Default)]
+pub(super) struct Replaced {
+    /// Commits, and those that stand for them.
+    by: HashMap<ObjectId, ObjectId>,
+    /// The newest commit that no takedown rewrote.
+    base: Option<ObjectId>,
+}
+
+impl Replaced {
+    /// `history` are the commits of the public ref, newest first.
+    pub fn new(history: &[ObjectId], by: HashMap<ObjectId, ObjectId>) -> Self {
+        let new: std::collections::HashSet<&ObjectId> = by.values().collect();
+        let untouched = history.iter().rev().take_while(|commit| !new.contains(commit));
+        let base = untouched.last().copied();
+        Self { by, base }
+    }
+
+    /// Whether a commit was replaced by one of the history, be it by several takedowns.
+    pub fn explains(&self, history: &[ObjectId], at: ObjectId) -> bool {
+        let mut next = at;
+        // No takedown makes a circle, but a list can be written by hand.
+        for _ in 0..=self.by.len() {
+            match self.by.get(&next) {
+                Some(newer) if history.contains(newer) => return true,
+                Some(newer) => next = *newer,
+                None => return false,
+            }
+        }
+        false
+    }
+
+    /// The newest commit that the archive and a mirror have, whose branch is at a commit.
+    pub fn base_of(&self, history: &[ObjectId], at: Option<ObjectId>) -> Option<ObjectId> {
+        let replaced = |at: &ObjectId| !history.contains(at) && self.explains(history, *at);
+        if at.as_ref().is_some_and(replaced) { self.base } else { at }
+    }
+}
+
 /// Decides what is to be done with a mirror whose branch is `at` a commit. `history` are the
 /// commits of the public ref, newest first, and `theirs` those before and with `at`, where the
 /// archive has it.
 pub(super) fn standing(
     history: &[ObjectId],
     at: Option<ObjectId>,
-    theirs: Option<&[ObjectId]>,
+    (theirs, replaced): (Option<&[ObjectId]>, &Replaced),
 ) -> Standing {
     let Some(at) = at else { return Standing::First };
     if history.first() == Some(&at) {
@@ -108,8 +153,9 @@ pub(super) fn standing(
     if history.contains(&at) {
         return Standing::Forward;
     }
-    // This is the one place where a history that was rewritten for a takedown could be let
-    // through: its commits are among `theirs`, and the archive would say what became of them.
+    if replaced.explains(history, at) {
+        return Standing::Rewritten;
+    }
     Standing::Refused(match theirs {
         None => Refusal::Foreign(at),
         Some(theirs) if history.first().is_some_and(|tip| theirs.contains(tip)) => {
@@ -133,7 +179,9 @@ mod tests {
         let history = ids("cba");
         let stands = |at: &str, theirs: Option<&str>| {
             let theirs = theirs.map(ids);
-            standing(&history, ids(at).first().copied(), theirs.as_deref()).name()
+            let replaced = Replaced::default();
+            let at = ids(at).first().copied();
+            standing(&history, at, (theirs.as_deref(), &replaced)).name()
         };
         assert_eq!(stands("", None), "first-push");
         assert_eq!(stands("c", Some("cba")), "up-to-date");
@@ -143,6 +191,32 @@ mod tests {
         assert_eq!(stands("e", Some("eba")), "diverged");
         assert_eq!(stands("e", Some("e")), "diverged");
         assert_eq!(stands("f", None), "foreign");
+    }
+
+    #[test]
+    fn only_a_takedown_that_leads_to_the_history_explains_another_one() {
+        let history = ids("dcba");
+        let by = |pairs: &[&str]| {
+            let pairs = pairs.iter().map(|pair| ids(pair));
+            Replaced::new(&history, pairs.map(|pair| (pair[0], pair[1])).collect())
+        };
+        let stands = |replaced: &Replaced| {
+            let at = ids("8").first().copied();
+            let base = replaced.base_of(&history, at);
+            (standing(&history, at, (None, replaced)).name(), base)
+        };
+        let (none, eight) = (None, Some(ids("8")[0]));
+        assert_eq!(stands(&by(&[])), ("foreign", eight));
+        assert_eq!(stands(&by(&["8c", "7b"])), ("rewritten", Some(ids("a")[0])));
+        assert_eq!(stands(&by(&["8c", "7a"])), ("rewritten", none));
+        assert_eq!(
+            stands(&by(&["89", "9c"])),
+            ("rewritten", Some(ids("b")[0])),
+            "taken down twice"
+        );
+        assert_eq!(stands(&by(&["89"])), ("foreign", eight), "a takedown that never was");
+        assert_eq!(stands(&by(&["89", "98"])), ("foreign", eight), "a list made by hand");
+        assert_eq!(by(&["8c"]).base_of(&history, Some(ids("b")[0])), Some(ids("b")[0]));
     }
 
     #[test]

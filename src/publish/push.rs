@@ -7,12 +7,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::check::Checked;
-use super::plan::{Has, Standing, standing};
+use super::plan::{Has, Replaced, Standing, standing};
 use super::slices::{Next, Part, next, part};
 use super::{Context, PublishError};
 use crate::archive::{Archive, ObjectId, Outgoing, PUBLIC_REF, Published};
 use crate::config::Mirror;
-use crate::git::{GitError, PushError, PushMode, RefUpdate, Remote};
+use crate::git::{GitError, KnownBy, PushError, PushMode, RefUpdate, Remote};
 
 /// The ref of a mirror that holds the parts of a commit while they are sent. A branch would
 /// become the default branch of an empty repository, and could not be removed then.
@@ -36,6 +36,8 @@ pub(super) struct Desk<'a> {
     pub archive: &'a Archive,
     /// Commits of the public ref, newest first.
     pub history: &'a [ObjectId],
+    /// What takedowns made of commits that mirrors may still have.
+    pub replaced: &'a Replaced,
 }
 
 /// What one mirror was given.
@@ -76,6 +78,8 @@ struct Serving<'a> {
     begun: Instant,
     /// What the mirror has, where that is known.
     has: Option<Has>,
+    /// Where its branch was before the last push.
+    main: Option<ObjectId>,
     pushes: u32,
 }
 
@@ -90,7 +94,12 @@ impl Desk<'_> {
             }
             _ => None,
         };
-        Ok(standing(self.history, has.main, theirs.as_deref()))
+        Ok(standing(self.history, has.main, (theirs.as_deref(), self.replaced)))
+    }
+
+    /// The newest commit that the archive and a mirror have.
+    pub fn base(&self, main: Option<ObjectId>) -> Option<ObjectId> {
+        self.replaced.base_of(self.history, main)
     }
 
     /// Asks a mirror what it has, again where it could not be reached; the error is for people.
@@ -111,7 +120,7 @@ impl Desk<'_> {
     }
 
     fn ask(&self, mirror: &Mirror, longest: Duration) -> Result<Has, PushError> {
-        let remote = Remote { url: &mirror.url, longest };
+        let remote = Remote { url: &mirror.url, longest, known: KnownBy::Refs };
         let refs = self.context.git.remote_refs(remote, &[PUBLIC_REF, UPLOAD])?;
         let at = |name: &str| {
             let found = refs.iter().find(|(known, _)| known == name);
@@ -144,6 +153,7 @@ impl Desk<'_> {
             outbox: self.archive.outbox(&mirror.name),
             begun: self.context.clock.monotonic(),
             has: Some(*has),
+            main: has.main,
             pushes: 0,
         };
         let ended = serving.all().map_err(|trouble| trouble.to_string());
@@ -163,7 +173,7 @@ impl Desk<'_> {
         let outbox = self.archive.outbox(&mirror.name);
         let git = &self.context.git;
         git.open_outbox(&outbox, OBJECTS).map_err(|error| error.to_string())?;
-        let remote = Remote { url: &mirror.url, longest: LONGEST };
+        let remote = Remote { url: &mirror.url, longest: LONGEST, known: KnownBy::Refs };
         let pushed = git.push(&outbox, remote, (&[update(UPLOAD, has.upload, None)], SMALL));
         discard(&outbox);
         pushed.map_err(|error| error.to_string())
@@ -191,7 +201,8 @@ impl Serving<'_> {
                 Err(trouble) => return Err(trouble),
             }
             if self.pushes > before {
-                let lacking = self.checked.behind(self.has.and_then(|has| has.main)).len();
+                let lacking =
+                    self.checked.behind(self.desk.base(self.has.and_then(|has| has.main))).len();
                 let what = format!("{} pushes made, {lacking} commits left", self.pushes);
                 self.tell(&what);
             }
@@ -207,8 +218,9 @@ impl Serving<'_> {
             Some(has) => has,
             None => self.ask_again(longest)?,
         };
+        self.main = has.main;
         let slice = self.desk.context.config.publish.slice;
-        let lacking = self.checked.behind(has.main);
+        let lacking = self.checked.behind(self.desk.base(has.main));
         let upload_ends = has.upload.map(|_| update(UPLOAD, has.upload, None));
         let size = |id: &ObjectId| self.checked.size(id);
         match next(lacking, &size, slice) {
@@ -305,7 +317,10 @@ impl Serving<'_> {
         (updates, mode): (&[RefUpdate], PushMode),
         after: Has,
     ) -> Result<(), Trouble> {
-        let remote = Remote { url: &self.mirror.url, longest: self.left()? };
+        // Git cannot know by itself what such a commit has in common with ours.
+        let rewritten = self.main.is_some_and(|at| !self.desk.history.contains(&at));
+        let known = if rewritten { KnownBy::Asking } else { KnownBy::Refs };
+        let remote = Remote { url: &self.mirror.url, longest: self.left()?, known };
         self.desk.context.git.push(&self.outbox, remote, (updates, mode))?;
         self.pushes += 1;
         self.has = Some(after);

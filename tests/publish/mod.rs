@@ -6,5 +6,5 @@ mod first;
 mod interrupts;
 mod leaks;
 mod refused;
-mod scene;
+pub mod scene;
 mod slices;
