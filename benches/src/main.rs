@@ -3,7 +3,8 @@
 //! `bench NAME --program FILE …` prints a table; `scripts/bench` builds the program and
 //! this, and calls it. `steps`, `commit` and `growth` make their inputs from a bundle of a
 //! documentation repository's history, and so does `writer`; `site` makes them from the
-//! documentation of the Rust toolchain, the others from nothing. `all` and `quick` are made
+//! documentation of the Rust toolchain, `markdown` reads what `scripts/corpus` gathered, the
+//! others make them from nothing. `all` and `quick` are made
 //! of these.
 
 mod all;
@@ -13,6 +14,7 @@ mod corpus;
 mod growth;
 mod history;
 mod many;
+mod markdown;
 mod measure;
 mod nginx;
 mod pace;
@@ -46,6 +48,7 @@ const NAMES: &[(&str, Measurement)] = &[
     ("pace", pace::run),
     ("history", history::run),
     ("start", start::run),
+    ("markdown", markdown::run),
 ];
 
 /// What the command line asks for.
@@ -53,6 +56,9 @@ struct Arguments {
     program: PathBuf,
     bundle: Option<PathBuf>,
     spider: Option<PathBuf>,
+    corpus: Option<PathBuf>,
+    /// Whether the pages set apart are measured, and not the others.
+    unseen: bool,
     rounds: usize,
     pages: Option<usize>,
     pages_small: Option<usize>,
@@ -90,7 +96,7 @@ fn main() -> ExitCode {
     let Some(arguments) = arguments() else {
         eprintln!(
             "usage: bench NAME|all|quick --program FILE [--bundle FILE] [--spider FILE] \
-             [--rounds N] [--pages N] [--pages-small N] [--pages-large N]"
+             [--corpus DIR] [--generators seen|unseen] [--rounds N] [--pages N] [--pages-small N] [--pages-large N]"
         );
         return ExitCode::from(2);
     };
@@ -106,6 +112,7 @@ fn arguments() -> Option<Arguments> {
     let mut words = std::env::args().skip(2);
     let mut program = None;
     let (mut bundle, mut spider, mut rounds) = (None, None, 5);
+    let (mut corpus, mut unseen) = (None, false);
     let (mut pages, mut pages_small, mut pages_large) = (None, None, None);
     let count = |text: String| text.parse().ok().filter(|count| *count > 0_usize);
     while let Some(word) = words.next() {
@@ -114,6 +121,8 @@ fn arguments() -> Option<Arguments> {
             "--program" => program = Some(std::path::absolute(value).ok()?),
             "--bundle" => bundle = Some(PathBuf::from(value)),
             "--spider" => spider = Some(PathBuf::from(value)),
+            "--corpus" => corpus = Some(PathBuf::from(value)),
+            "--generators" => unseen = value == "unseen",
             "--rounds" => rounds = count(value)?,
             "--pages" => pages = Some(count(value)?),
             "--pages-small" => pages_small = Some(count(value)?),
@@ -123,5 +132,16 @@ fn arguments() -> Option<Arguments> {
     }
     let figures = RefCell::default();
     let program = program?;
-    Some(Arguments { program, bundle, spider, rounds, pages, pages_small, pages_large, figures })
+    Some(Arguments {
+        program,
+        bundle,
+        spider,
+        corpus,
+        unseen,
+        rounds,
+        pages,
+        pages_small,
+        pages_large,
+        figures,
+    })
 }

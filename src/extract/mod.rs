@@ -39,7 +39,7 @@ use front_matter::{FrontMatter, MAX_TITLE};
 use links::Links;
 
 /// Version of the rules below; a change of output raises it.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// How a text is marked up, as far as it is understood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

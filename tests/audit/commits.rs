@@ -25,7 +25,7 @@ fn commits_are_held_against_the_format() {
         (&change("\nFormat: 1", "\nFormat: 9"), "newer than this program"),
         (&change("\nFormat: 1\n", "\nFormat: 1\nKind: magic\n"), "`Kind`"),
         (
-            &change("\nFormat: 1\nExtractor: 1", "\nExtractor: 1\nFormat: 1"),
+            &change("\nFormat: 1\nExtractor: 2", "\nExtractor: 2\nFormat: 1"),
             "not written as the format says",
         ),
         (&change(" added=0", " added=00"), "not written as the format says"),
@@ -38,7 +38,7 @@ fn commits_are_held_against_the_format() {
         forge.restore(&tips);
     }
     // What a later version says besides is skipped.
-    forge.rewrite(PUBLIC, 1, &change("\nExtractor: 1\n", "\nExtractor: 1\nWeather: fine\n"));
+    forge.rewrite(PUBLIC, 1, &change("\nExtractor: 2\n", "\nExtractor: 2\nWeather: fine\n"));
     forge.rewrite(PUBLIC, 1, &change(" complete=yes", " merged=3 complete=yes"));
     assert_eq!(forge.world.pagelog(&["audit"]).ok(), "audit: no faults\n");
 }

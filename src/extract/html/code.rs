@@ -9,7 +9,7 @@ impl Renderer<'_, '_> {
     /// Writes a `pre`.
     pub(super) fn code(&mut self, id: Id) {
         let tree = self.tree;
-        let text = text(tree, id);
+        let text = text(tree, innermost(tree, id));
         let text = text.strip_suffix('\n').unwrap_or(&text);
         let fence = "`".repeat(words::longest_run(text, '`').max(2) + 1);
         let language = language(tree, id).unwrap_or_default();
@@ -34,6 +34,24 @@ impl Renderer<'_, '_> {
                 self.references.record(page, &text, rel);
             }
         }
+    }
+}
+
+/// The `pre` in a `pre` that shows nothing else; both are one block of code.
+fn innermost(tree: &Tree, id: Id) -> Id {
+    let mut found = id;
+    let mut at = id;
+    loop {
+        let mut shown = tree.children(at).filter(|it| match &tree.node(*it).data {
+            Data::Text(text) => !words::is_blank(text),
+            Data::Element { .. } => true,
+            _ => false,
+        });
+        let (Some(only), None) = (shown.next(), shown.next()) else { return found };
+        if tree.is(only, Tag::Pre) {
+            found = only;
+        }
+        at = only;
     }
 }
 

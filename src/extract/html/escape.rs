@@ -20,6 +20,8 @@ pub(super) struct Around {
     /// Whether the text begins a line, and which.
     pub(super) start: Start,
     pub(super) in_link: bool,
+    /// Whether a dollar sign follows in another part of the line.
+    pub(super) dollar_follows: bool,
     /// Whether anything in the line is struck out.
     pub(super) has_del: bool,
 }
@@ -89,7 +91,8 @@ fn is_special(byte: u8) -> bool {
 impl Escaper<'_> {
     fn run(&mut self) {
         let brackets = self.around.in_link && !is_balanced(self.text);
-        let dollar = last_dollar(self.text);
+        let dollar =
+            if self.around.dollar_follows { Some(usize::MAX) } else { self.text.rfind('$') };
         let tail = self.text.trim_end_matches(['#', ' ']).len();
         let mut next_break = self.breaks.next();
         let bytes = self.text.as_bytes();
@@ -171,8 +174,8 @@ impl Escaper<'_> {
             b'&' => is_entity(rest),
             b'!' => after == '[',
             b'$' => {
-                let opens = !after.is_whitespace() && after != '$';
-                opens && dollar.is_some_and(|last| last > self.at)
+                // Readers differ in what ends mathematics; none begins it before a space.
+                !after.is_whitespace() && dollar.is_some_and(|last| last > self.at)
             }
             b'|' => self.around.place == Place::Cell,
             // The last signs of a heading would be taken for its end.
@@ -254,16 +257,6 @@ fn is_entity(rest: &str) -> bool {
     let name = rest.strip_prefix('#').unwrap_or(rest);
     let length = name.bytes().take(33).take_while(u8::is_ascii_alphanumeric).count();
     length > 0 && name.as_bytes().get(length) == Some(&b';')
-}
-
-/// The last dollar sign that could end mathematics.
-fn last_dollar(text: &str) -> Option<usize> {
-    let ends = |at: &usize| {
-        let before = text[..*at].chars().next_back();
-        let after = text[at + 1..].chars().next();
-        before.is_some_and(|c| !c.is_whitespace()) && after.is_none_or(|c| !c.is_alphanumeric())
-    };
-    text.rmatch_indices('$').map(|(at, _)| at).find(ends)
 }
 
 /// Inline code: delimiters longer than any run of back-ticks in it.

@@ -46,10 +46,20 @@ impl Renderer<'_, '_> {
             let mark = number.map_or("- ".to_owned(), |number| format!("{number}. "));
             number = number.map(|number| number + 1);
             self.writer.open_item(mark, gap);
-            self.nodes(item.iter().flat_map(|it| contents(tree, *it)));
+            self.parts(item);
             self.writer.close();
         }
         self.leave();
+    }
+
+    /// Writes what an item or a meaning is made of: each element that is one on lines of its
+    /// own, and so what stands beside them.
+    fn parts(&mut self, parts: &[Id]) {
+        let tree = self.tree;
+        let is_part = |id: &Id| matches!(tree.tag(*id), Some(Tag::Li | Tag::Dd));
+        for beside in parts.chunk_by(|one, other| !is_part(one) && !is_part(other)) {
+            self.nodes(beside.iter().flat_map(|it| contents(tree, *it)));
+        }
     }
 
     /// A list of footnotes.
@@ -77,7 +87,7 @@ impl Renderer<'_, '_> {
             }
             self.writer.open_item("- ".to_owned(), Gap::Blank);
             self.terms(terms);
-            self.nodes(meanings.iter().flat_map(|it| contents(tree, *it)));
+            self.parts(meanings);
             self.writer.close();
         }
         self.leave();

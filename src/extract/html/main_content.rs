@@ -121,7 +121,9 @@ fn well_known(tree: &Tree) -> Option<Id> {
     let mut first = [None; CONTAINERS.len()];
     let mut articles = 0;
     for id in tree.content_below(Tree::ROOT).filter(|id| tree.tag(*id).is_some()) {
-        for n in list.matching(tree, id) {
+        // A mere anchor may have the name of a container, too.
+        let is_block = tree.tag(id).is_some_and(Tag::is_block) || tree.name(id).contains('-');
+        for n in list.matching(tree, id).filter(|_| is_block) {
             if first[n].is_none() && has_text(tree, id) {
                 first[n] = Some(id);
             }

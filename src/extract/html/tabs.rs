@@ -27,6 +27,7 @@ impl Tabs {
                 at += 1;
             }
             let mut complete = !tabs.is_empty();
+            let mut shown: Vec<(Id, String)> = Vec::new();
             for (n, tab) in tabs.iter().enumerate() {
                 let label = tree.plain_text(*tab);
                 let named = tree.attribute(*tab, "aria-controls").and_then(|name| {
@@ -34,10 +35,15 @@ impl Tabs {
                     here.copied().find(|it| tree.attribute(*it, "id") == Some(name))
                 });
                 match named.or_else(|| panels.get(at + n).copied()) {
-                    Some(panel) => {
-                        found.labels.entry(panel).or_insert(label);
-                    }
+                    Some(panel) => shown.push((panel, label)),
                     None => complete = false,
+                }
+            }
+            // Tabs that all lead to one panel choose what of it is shown: none names it.
+            let is_filter = shown.len() > 1 && shown.iter().all(|(it, _)| *it == shown[0].0);
+            if !is_filter {
+                for (panel, label) in shown {
+                    found.labels.entry(panel).or_insert(label);
                 }
             }
             if complete {

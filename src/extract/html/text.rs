@@ -10,6 +10,7 @@ pub(super) fn markdown(pieces: &[Piece], place: Place) -> String {
     let mut out = String::new();
     let mut start = Start::Block;
     let mut in_link = false;
+    let last_dollar = pieces.iter().rposition(has_dollar);
     let has_del = pieces.contains(&Piece::Open(Mark::Del));
     let mut at = 0;
     while let Some(piece) = pieces.get(at) {
@@ -22,6 +23,7 @@ pub(super) fn markdown(pieces: &[Piece], place: Place) -> String {
                     after: emphasis::first(pieces, at + 1),
                     start,
                     in_link,
+                    dollar_follows: last_dollar.is_some_and(|last| last > at),
                     has_del,
                 };
                 escape::escape(&mut out, text, around);
@@ -81,12 +83,29 @@ fn push_mark(out: &mut String, mark: Mark, (style, ends): (Option<Style>, bool))
 
 fn image(out: &mut String, (alt, source): (&str, &str), place: Place) {
     out.push_str("![");
-    let around =
-        Around { place, before: '[', after: ']', start: Start::No, in_link: true, has_del: true };
+    let around = Around {
+        place,
+        before: '[',
+        after: ']',
+        start: Start::No,
+        in_link: true,
+        dollar_follows: true,
+        has_del: true,
+    };
     escape::escape(out, alt, around);
     out.push_str("](");
     escape::destination(out, source);
     out.push(')');
+}
+
+/// Whether a piece shows a dollar sign, which a reader may take for the end of mathematics.
+fn has_dollar(piece: &Piece) -> bool {
+    match piece {
+        Piece::Text(text) | Piece::Code(text) | Piece::Raw(text) => text.contains('$'),
+        Piece::Close(_, address) => address.contains('$'),
+        Piece::Image { alt, source } => alt.contains('$') || source.contains('$'),
+        Piece::Open(_) | Piece::Break => false,
+    }
 }
 
 /// The address of a link whose text is just that.

@@ -354,3 +354,47 @@ fn noise_is_removed_from_the_markdown() {
     };
     assert_eq!(extract_html(&document).body, "a\n");
 }
+
+#[test]
+fn meanings_beside_each_other_stay_apart() {
+    check(&[
+        (
+            "<dl><dt>T<dd><code>a</code> one<dd><code>b</code> two</dl>",
+            "- **T**\n\n  `a` one\n\n  `b` two",
+        ),
+        ("<ul><li>one</li>two<li>three</ul>", "- one\n  two\n- three"),
+    ]);
+}
+
+#[test]
+fn code_around_code_is_one_block() {
+    check(&[
+        ("<pre><code><div><pre>a\n b\n</pre></div>\n</code></pre>", "```\na\n b\n```"),
+        ("<pre>a<pre>b</pre></pre>", "```\na\nb\n```"),
+    ]);
+}
+
+#[test]
+fn dollars_are_no_mathematics() {
+    check(&[
+        ("<p>from $A/b to $C/d", "from \\$A/b to $C/d"),
+        ("<p>is $HOME or <code>$PATH</code>", "is \\$HOME or `$PATH`"),
+        ("<p>'$M', <b>or</b> '$F'1", "'\\$M', **or** '$F'1"),
+        ("<p>for 5 $ a day, 6 $", "for 5 $ a day, 6 $"),
+    ]);
+}
+
+#[test]
+fn an_anchor_is_no_container() {
+    let html = "<body><p>All of <a id=main href=#main>the text</a> stays.";
+    assert_eq!(page(html).body, "All of [the text](#main) stays.\n");
+}
+
+#[test]
+fn tabs_that_choose_rows_name_nothing() {
+    check(&[(
+        "<div role=tablist><button role=tab aria-controls=p>All</button>\
+         <button role=tab aria-controls=p>Some</button></div><div role=tabpanel id=p>rows</div>",
+        "rows",
+    )]);
+}
