@@ -9,10 +9,10 @@ use super::options::{CheckArguments, Options};
 use super::output::Output;
 use super::progress::Teller;
 use super::session::Session;
-use super::{Ending, Failure, probe};
+use super::{Ending, Failure, conduct, probe};
 use crate::config::{Config, load};
 use crate::git::Interrupt;
-use crate::model::{GitSource, Site, Source, SourceKind, Visibility};
+use crate::model::{GitSource, Policy, Site, Source, SourceKind, Visibility};
 use crate::run::{self, Context, Probe, RunError};
 
 /// What `check --json` prints.
@@ -21,6 +21,7 @@ struct Findings {
     valid: bool,
     faults: Vec<String>,
     plan: Vec<String>,
+    policies: Vec<String>,
     missing_for_bot_page: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     probe: Option<Vec<serde_json::Value>>,
@@ -40,11 +41,12 @@ pub(crate) fn check(
     let config = match load(&options.config) {
         Ok(config) => config,
         Err(errors) if arguments.json => {
-            let (plan, missing_for_bot_page) = (Vec::new(), Vec::new());
+            let (plan, policies, missing_for_bot_page) = (Vec::new(), Vec::new(), Vec::new());
             output.json(&Findings {
                 valid: false,
                 faults: errors.lines(),
                 plan,
+                policies,
                 missing_for_bot_page,
                 probe: None,
             })?;
@@ -67,6 +69,7 @@ pub(crate) fn check(
     let findings = Findings {
         valid: true,
         plan: config.sources.iter().map(plan).collect(),
+        policies: in_force(config).map(conduct::policy).collect(),
         missing_for_bot_page: config.missing_for_bot_page(),
         faults,
         probe: probes.as_ref().map(|probes| probes.iter().map(probe::json).collect()),
@@ -117,6 +120,9 @@ fn text(config: &Config, findings: &Findings) -> String {
     for plan in &findings.plan {
         let _ = write!(out, "\n{plan}");
     }
+    for policy in &findings.policies {
+        let _ = write!(out, "\n{policy}");
+    }
     if !findings.missing_for_bot_page.is_empty() {
         out.push_str("\nmissing for the bot page:\n");
         for missing in &findings.missing_for_bot_page {
@@ -124,6 +130,12 @@ fn text(config: &Config, findings: &Findings) -> String {
         }
     }
     out
+}
+
+/// The policies of the sources, each once.
+fn in_force(config: &Config) -> impl Iterator<Item = &Policy> {
+    let used = |policy: &&Policy| config.sources.iter().any(|it| it.policy.name == policy.name);
+    config.policies.iter().filter(used)
 }
 
 /// How long a run does upkeep, in words.
@@ -153,6 +165,15 @@ fn plan(source: &Source) -> String {
                 let _ = writeln!(out, "  feed {address}");
             }
         }
+    }
+    let _ = writeln!(out, "  by the policy {}", source.policy.name);
+    if source.robots_exception {
+        out.push_str("  although robots.txt forbids it, where that policy says so\n");
+    }
+    if let (Some(bulk), SourceKind::Site(site)) = (&source.policy.bulk, &source.kind)
+        && site.max_pages.is_none_or(|most| most > bulk.above)
+    {
+        let _ = writeln!(out, "  may be over {} pages: {}", bulk.above, bulk.advice);
     }
     if let Some(every) = source.every {
         let _ = writeln!(out, "  due every {}", humantime::format_duration(every));

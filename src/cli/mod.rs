@@ -12,6 +12,7 @@ mod audit;
 mod backup;
 mod changes;
 mod check;
+mod conduct;
 mod convert;
 mod explain;
 mod generate;

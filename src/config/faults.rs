@@ -142,6 +142,20 @@ impl ConfigErrors {
         Self::new(name, "", vec![Fault { span: None, also: None, complaint }])
     }
 
+    /// What was read, unless it or one of the files that it names has a mistake.
+    pub(super) fn join<T>(read: Result<T, Self>, more: Vec<Self>) -> Result<T, Self> {
+        let mut more = more.into_iter();
+        let mut joined = match read {
+            Err(errors) => errors,
+            Ok(value) => match more.next() {
+                None => return Ok(value),
+                Some(errors) => errors,
+            },
+        };
+        joined.errors.extend(more.flat_map(|errors| errors.errors));
+        Err(joined)
+    }
+
     /// The mistakes, in the order of the file.
     #[must_use]
     pub fn errors(&self) -> &[ConfigError] {

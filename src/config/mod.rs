@@ -9,7 +9,7 @@
 //! mistake with file, line, column, the offending text and a hint. Only a file that is not
 //! TOML is not looked at further. Unknown keys are refused. `url`, `contact`, `licence`
 //! and `publish` have no default. Environment variables are never read, and no file but
-//! the one that is named.
+//! the one that is named and the policies that it names.
 
 mod contradictions;
 mod faults;
@@ -19,6 +19,7 @@ mod git;
 mod host;
 mod licence;
 mod nearest;
+mod policy;
 mod reader;
 mod site;
 mod source;
@@ -31,7 +32,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::model::{Bot, CaseRule, ConnectTo, RemoteUrl, Source};
+use crate::model::{Bot, CaseRule, ConnectTo, Policy, RemoteUrl, Source};
 
 pub use faults::{ConfigError, ConfigErrors};
 
@@ -56,6 +57,9 @@ pub struct Config {
     pub publish: PublishConfig,
     /// `[[mirror]]`: the remotes that receive the public ref; names are unique.
     pub mirrors: Vec<Mirror>,
+    /// The rules of conduct that are shipped, and those of `[[policy]]` in their place or
+    /// beside them; the standard ones are among them.
+    pub policies: Vec<Policy>,
     /// `[[source]]`: what is read, in the order of the file; may be empty.
     pub sources: Vec<Source>,
 }
@@ -205,11 +209,25 @@ pub fn parse(name: &str, text: &str, dir: &Path) -> Result<Config, ConfigErrors>
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let document = syntax::document(name, text)?;
     let faults = Faults::default();
-    let config = resolve(Table::new("the file", 0..0, document.get_ref(), &faults), dir);
-    faults.settle(config, name, text)
+    let mut errors = Vec::new();
+    let root = Table::new("the file", 0..0, document.get_ref(), &faults);
+    let config = resolve(root, dir, &mut errors)?;
+    ConfigErrors::join(faults.settle(config, name, text), errors)
 }
 
-fn resolve(mut root: Table<'_>, dir: &Path) -> Config {
+/// The policies that are shipped, the standard one first.
+///
+/// # Errors
+/// One of them has a mistake; none has in a program that passed its tests.
+pub fn shipped_policies() -> Result<Vec<Policy>, ConfigErrors> {
+    policy::shipped()
+}
+
+fn resolve(
+    mut root: Table<'_>,
+    dir: &Path,
+    errors: &mut Vec<ConfigErrors>,
+) -> Result<Config, ConfigErrors> {
     let faults = root.faults();
     let bot = root.table("bot", "[bot]");
     let archive = root.table("archive", "[archive]");
@@ -217,11 +235,14 @@ fn resolve(mut root: Table<'_>, dir: &Path) -> Config {
     let network = root.table("network", "[network]");
     let publish = root.table("publish", "[publish]");
     let mirrors = root.tables("mirror", "[[mirror]]");
+    let policies = policy::files(root.tables("policy", "[[policy]]"), dir);
     let sources = root.tables("source", "[[source]]");
     root.finish(|_| None);
-    let read: Vec<_> = sources.into_iter().map(|table| source::source(table, dir)).collect();
+    let policies = policy::all(&policies, (faults, errors))?;
+    let read = |table| source::source(table, dir, &policies);
+    let read: Vec<_> = sources.into_iter().map(read).collect();
     contradictions::check(&read, faults);
-    Config {
+    Ok(Config {
         bot: general::bot(bot.unwrap_or_else(|| Table::absent("[bot]", faults))),
         archive: general::archive(archive, dir),
         run: general::run(run),
@@ -229,5 +250,6 @@ fn resolve(mut root: Table<'_>, dir: &Path) -> Config {
         publish: general::publish(publish),
         mirrors: general::mirrors(mirrors, dir),
         sources: read.into_iter().filter_map(|read| read.source).collect(),
-    }
+        policies,
+    })
 }

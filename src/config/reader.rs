@@ -80,7 +80,8 @@ impl<'a> Table<'a> {
         self.faults.add(span, Complaint { message, hint: complaint.hint });
     }
 
-    fn missing(&self, key: &str, example: &str) {
+    /// Records that a key that must be given is not there.
+    pub fn missing(&self, key: &str, example: &str) {
         let message = format!("`{key}` is missing in {}", self.name);
         let hint = format!("it has no default; write for instance {key} = {example}");
         self.faults.add(self.span(), Complaint::new(message, hint));
@@ -89,6 +90,11 @@ impl<'a> Table<'a> {
     fn wrong_type(&self, key: &str, value: &Spanned<DeValue<'_>>, wanted: &str, hint: &str) {
         let message = format!("expected {wanted}, found {}", type_name(value.get_ref()));
         self.refuse(key, value.span(), Complaint::new(message, hint));
+    }
+
+    /// Where the value of a key stands, if it is given.
+    pub fn place(&self, key: &str) -> Option<Range<usize>> {
+        self.entries.get(key).map(|(_, value)| value.span())
     }
 
     /// A text that passes `check`.

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::faults::{Complaint, quote};
@@ -9,7 +10,7 @@ use super::licence::licence;
 use super::reader::{List, Located, Table, plain};
 use super::values::{self, Checked};
 use super::{feed, git, site};
-use crate::model::{PolicyName, Source, SourceId, SourceKind, Visibility, Volatile};
+use crate::model::{Policy, PolicyName, Site, Source, SourceId, SourceKind, Visibility, Volatile};
 
 /// Least time between two requests to a host, where a source does not say.
 const PACE: Duration = Duration::from_secs(1);
@@ -44,15 +45,11 @@ enum Kind {
 
 const KINDS: [(&str, Kind); 3] = [("site", Kind::Site), ("git", Kind::Git), ("feed", Kind::Feed)];
 
-const POLICIES: [(&str, PolicyName); 4] = [
-    ("standard", PolicyName::Standard),
-    ("courteous-feeds", PolicyName::CourteousFeeds),
-    ("bounded", PolicyName::Bounded),
-    ("wikimedia", PolicyName::Wikimedia),
-];
+/// The policy of sources of kind feed that name none.
+const FEEDS: &str = "courteous-feeds";
 
 /// Reads a source; `dir` is what relative paths are relative to.
-pub(super) fn source(mut table: Table<'_>, dir: &Path) -> Read {
+pub(super) fn source(mut table: Table<'_>, dir: &Path, policies: &[Policy]) -> Read {
     let id = table.required_text("id", "example-docs", source_id);
     let was = table.list("was", source_id).map(|list| list.value).unwrap_or_default();
     let kind = table.required_text("kind", "site", |text| values::one_of(text, &KINDS));
@@ -62,12 +59,9 @@ pub(super) fn source(mut table: Table<'_>, dir: &Path) -> Read {
     let every = table.duration("every").map(|every| every.value);
     let profile = table.text("profile", profile).map(|profile| profile.value);
     let volatile = volatile(table.list("volatile", volatile_entry));
-    let policy = table.text("policy", |text| values::one_of(text, &POLICIES));
     let kind = kind.map(|kind| kind.value);
-    let default_policy = match kind {
-        Some(Kind::Feed) => PolicyName::CourteousFeeds,
-        _ => PolicyName::Standard,
-    };
+    let policy = policy(&mut table, kind, policies);
+    let robots_exception = robots_exception(&mut table, policy.as_deref());
     let mut places = Places::default();
     let kind = match kind {
         Some(Kind::Site) => Some(SourceKind::Site(site::site(&mut table, &mut places))),
@@ -81,7 +75,8 @@ pub(super) fn source(mut table: Table<'_>, dir: &Path) -> Read {
         }
     };
     table.finish(other_kind);
-    let source = id.as_ref().zip(kind).zip(publish).map(|((id, kind), publish)| Source {
+    let known = id.as_ref().zip(kind).zip(publish).zip(policy);
+    let source = known.map(|(((id, kind), publish), policy)| Source {
         id: id.value.clone(),
         was: was.iter().map(|was| was.value.clone()).collect(),
         vendor,
@@ -90,10 +85,57 @@ pub(super) fn source(mut table: Table<'_>, dir: &Path) -> Read {
         every,
         profile,
         volatile,
-        policy: policy.map_or(default_policy, |policy| policy.value),
-        kind,
+        kind: bounded(kind, &policy),
+        policy,
+        robots_exception,
     });
     Read { id, was, source, places }
+}
+
+/// The policy that a source names, or that of its kind; `None` where there is none of that
+/// name.
+fn policy(table: &mut Table<'_>, kind: Option<Kind>, policies: &[Policy]) -> Option<Arc<Policy>> {
+    let of = |name: &str| policies.iter().find(|policy| policy.name.as_str() == name);
+    let default = match kind {
+        Some(Kind::Feed) => FEEDS,
+        _ => PolicyName::STANDARD,
+    };
+    let named = table.text("policy", |text| {
+        of(text).ok_or_else(|| {
+            let names: Vec<String> =
+                policies.iter().map(|policy| format!("\"{}\"", policy.name)).collect();
+            let hint = format!("write {}, or give it a file in [[policy]]", names.join(" or "));
+            Complaint::new(format!("{} is not known", quote(text)), hint)
+        })
+    });
+    // A policy that is not known is told of; the rest of the source is read all the same.
+    let found = named.map(|named| named.value).or_else(|| of(default));
+    found.map(|policy| Arc::new(policy.clone()))
+}
+
+/// Whether the source asks for the exception from robots.txt that its policy may have.
+fn robots_exception(table: &mut Table<'_>, policy: Option<&Policy>) -> bool {
+    let span = table.place("robots_exception");
+    let asked = table.flag("robots_exception").unwrap_or_default();
+    let policy = policy.filter(|policy| asked && !policy.has_robots_exception());
+    if let Some((policy, span)) = policy.zip(span) {
+        let message = format!("`robots_exception`: the policy `{}` knows none", policy.name);
+        let hint = "leave it out: robots.txt is obeyed, except where a policy names requests that \
+                    the owners recommend all the same";
+        table.faults().add(span, Complaint::new(message, hint));
+    }
+    asked
+}
+
+/// A kind of source with the bound that its policy gives where it has none itself.
+fn bounded(kind: SourceKind, policy: &Policy) -> SourceKind {
+    match kind {
+        SourceKind::Site(site) => {
+            let max_pages = site.max_pages.or(policy.max_pages);
+            SourceKind::Site(Site { max_pages, ..site })
+        }
+        other => other,
+    }
 }
 
 fn source_id(text: &str) -> Checked<SourceId> {

@@ -34,7 +34,7 @@ use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
 
-use tokio::time::{Sleep, sleep, timeout};
+use tokio::time::{Sleep, sleep, sleep_until, timeout};
 
 pub use address::{Allowed, Refused};
 pub use dial::ClientError;
@@ -83,9 +83,19 @@ pub struct Request<'a> {
     pub validators: Option<&'a Validators>,
     /// Most bytes of the decoded body.
     pub limit: u64,
+    /// Whether it may be sent compressed.
+    pub gzip: bool,
+    /// Most bits that are received in a second, over any time from its beginning; `None` is as
+    /// fast as they come.
+    pub bits_per_second: Option<u64>,
 }
 
-impl Request<'_> {
+impl<'a> Request<'a> {
+    /// A request without validators, for a body that may be compressed and comes as it does.
+    #[must_use]
+    pub fn new(url: &'a PageUrl, accept: Accept, limit: u64) -> Self {
+        Self { url, accept, validators: None, limit, gzip: true, bits_per_second: None }
+    }
     /// Whether the beginning of a body over the limit is as good as all of it.
     fn takes_beginnings(&self) -> bool {
         self.accept == Accept::Robots
@@ -200,7 +210,7 @@ impl Client {
         route: &Route<'_>,
         request: Request<'_>,
     ) -> Result<reqwest::Response, HttpFailure> {
-        let headers = headers::of_request(request.accept, request.validators);
+        let headers = headers::of_request(&request);
         let mut sending = route.client.get(route.url.clone()).headers(headers);
         if let Some(host) = &route.host {
             sending = sending.header(reqwest::header::HOST, host);
@@ -220,6 +230,7 @@ impl Client {
         end: &mut Pin<&mut Sleep>,
     ) -> Result<Extent, HttpFailure> {
         let cut = request.takes_beginnings();
+        let begun = sleep(Duration::ZERO).deadline();
         if !cut && head.content_length().is_some_and(|length| length > decoder.raw_limit()) {
             return Err(HttpFailure::TooLarge { limit: decoder.limit() });
         }
@@ -232,6 +243,12 @@ impl Client {
                     Err(HttpFailure::TooLarge { .. }) if cut => return Ok(Extent::Beginning),
                     pushed => pushed?,
                 },
+            }
+            if let Some(bits) = request.bits_per_second {
+                // What is not read is not sent for long: the window of the connection fills up.
+                let bits_read = decoder.raw_length().saturating_mul(8);
+                let due = Duration::from_millis(bits_read.saturating_mul(1000) / bits.max(1));
+                until(end, sleep_until(begun + due)).await?;
             }
         }
     }

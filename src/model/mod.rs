@@ -13,6 +13,7 @@ mod outcome;
 mod page;
 mod path;
 mod pattern;
+mod policy;
 mod printable;
 mod remote;
 mod repository;
@@ -35,14 +36,17 @@ pub use page::{GitOrigin, Page, Representation};
 pub(crate) use path::is_safe_component;
 pub use path::{CaseRule, PathError, TreePath};
 pub use pattern::{matches_pattern, pattern_start};
+pub use policy::{
+    Bulk, Limit, LimitScope, Policy, PolicyKind, PolicyName, Quota, Slow, UrlPattern,
+};
 pub use printable::printable;
 pub use remote::{RemoteError, RemoteUrl, redacted};
 pub use repository::{Repository, RepositoryError, RepositoryFile, UrlMapping};
 pub use request::RequestKind;
 pub use run::{Counts, RunId, RunKind, Tips, UpstreamHead};
 pub use source::{
-    Feed, GitSource, InvalidSourceId, MarkdownChoice, PolicyName, RobotsRemoved, Site, Source,
-    SourceId, SourceKind, Visibility, Volatile,
+    Feed, GitSource, InvalidSourceId, MarkdownChoice, RobotsRemoved, Site, Source, SourceId,
+    SourceKind, Visibility, Volatile,
 };
 pub use time::{InvalidTime, Timestamp};
 pub use url::{PageUrl, Refusal};

@@ -1,9 +1,10 @@
 //! Sources: what is read, under one licence and one policy.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::{PageUrl, Repository, Timestamp, UrlMapping, host_key, split_port};
+use super::{PageUrl, Policy, Repository, Timestamp, UrlMapping, host_key, split_port};
 
 /// Permanent name of a source: `[a-z0-9-]`, 1 to 64 bytes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -71,20 +72,6 @@ pub struct Volatile {
     pub keys: Vec<String>,
     /// Regular expressions; what they match in the text of a page is removed.
     pub patterns: Vec<String>,
-}
-
-/// Name of a set of rules of conduct.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PolicyName {
-    /// One request at a time to a host, RFC 9309 robots.
-    #[default]
-    Standard,
-    /// A news reader's pace.
-    CourteousFeeds,
-    /// A manuals collector's rules.
-    Bounded,
-    /// The rules of Wikimedia's properties.
-    Wikimedia,
 }
 
 /// What happens to stored pages that robots.txt now forbids.
@@ -225,7 +212,10 @@ pub struct Source {
     /// What in its pages is noise.
     pub volatile: Volatile,
     /// Rules of conduct.
-    pub policy: PolicyName,
+    pub policy: Arc<Policy>,
+    /// Whether requests that the owners' policy recommends are made although their robots.txt
+    /// forbids them: those of the kinds of the policy that say so, and no other.
+    pub robots_exception: bool,
     /// What is particular to its kind.
     pub kind: SourceKind,
 }

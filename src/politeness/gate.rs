@@ -1,157 +1,134 @@
-//! What hosts share: limits over all of them together.
+//! What requests to several hosts, or of several kinds, share: the limits of policies.
+//!
+//! A gate is a limit and the requests that passed it lately, which others load and save: all
+//! processes on one archive share them. A request needs the turn of its host and the way
+//! through each gate that its kind belongs to.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::policy::Limits;
-use super::schedule::{MILLIS_PER_SECOND, Millis, Turn, millis};
+use super::schedule::{MILLIS_PER_SECOND, Millis, Reply, duration, millis};
+use crate::model::{Limit, LimitScope, PolicyName, SourceId};
 
-/// Requests under way and begun, against the limits of a policy. A request needs the turn
-/// of its host and of each gate that it belongs to.
-#[derive(Clone, Debug)]
+/// A request that passed a gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passage {
+    /// When it began.
+    pub started_at: Millis,
+    /// When it ended; `None` where it is under way.
+    pub ended_at: Option<Millis>,
+    /// Until when nothing passes because of it.
+    pub hold_until: Millis,
+    /// Whether it asked for something new: no retry, and no redirect of another.
+    pub fresh: bool,
+}
+
+/// Whether a request may pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Now.
+    Open,
+    /// After that time, if nothing happens until then.
+    Wait(Duration),
+    /// After a request that is under way.
+    Busy,
+    /// After that time: its quota is used up.
+    Full(Duration),
+}
+
+/// A limit of a policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gate {
-    limits: Limits,
-    under_way: u32,
-    /// Starts of the last second, oldest first.
-    starts: VecDeque<Millis>,
-    not_before: Millis,
-    /// Until when the bits received so far are within the limit.
-    received_until: Millis,
+    /// Under which name its passages are kept: those with one name share the limit.
+    pub name: String,
+    limit: Limit,
 }
 
 impl Gate {
-    /// A gate through which nothing has gone yet.
+    /// The gate that requests of a source to a host pass.
     #[must_use]
-    pub fn new(limits: Limits) -> Self {
-        Self {
-            limits,
-            under_way: 0,
-            starts: VecDeque::new(),
-            not_before: Millis::MIN,
-            received_until: Millis::MIN,
-        }
-    }
-
-    /// Whether a request may begin now; [`Turn::Parked`] is never the answer.
-    #[must_use]
-    pub fn turn(&self, now: Millis) -> Turn {
-        if self.limits.at_once.is_some_and(|most| self.under_way >= most) {
-            return Turn::Busy;
-        }
-        let most = self.limits.per_second.map(|most| most as usize);
-        let full = most.filter(|most| self.starts.len() >= *most);
-        let oldest =
-            full.and_then(|most| self.starts.get(self.starts.len().checked_sub(most.max(1))?));
-        let room = oldest.map_or(Millis::MIN, |start| start.saturating_add(MILLIS_PER_SECOND));
-        Turn::at(self.not_before.max(self.received_until).max(room), now)
-    }
-
-    /// Notes the start of a request; only after [`Gate::turn`] answered [`Turn::Now`].
-    pub fn begin(&mut self, now: Millis) {
-        self.under_way = self.under_way.saturating_add(1);
-        while self
-            .starts
-            .front()
-            .is_some_and(|start| now.saturating_sub(*start) >= MILLIS_PER_SECOND)
-        {
-            self.starts.pop_front();
-        }
-        if self.limits.per_second.is_some() {
-            self.starts.push_back(now);
-        }
-    }
-
-    /// Notes the end of a request that began at `started` and brought that many bytes.
-    pub fn end(&mut self, now: Millis, started: Millis, bytes: u64) {
-        self.under_way = self.under_way.saturating_sub(1);
-        let mut wait_until = |wait: Duration| {
-            self.not_before = self.not_before.max(now.saturating_add(millis(wait)));
+    pub fn new(policy: &PolicyName, limit: &Limit, (host, source): (&str, &SourceId)) -> Self {
+        let own = format!("{policy}/{}", limit.name);
+        let name = match limit.scope {
+            LimitScope::All => own,
+            LimitScope::Host => format!("{own}, host {host}"),
+            LimitScope::Source => format!("{own}, source {source}"),
         };
-        wait_until(self.limits.min_gap);
-        if let Some((longest, pause)) = self.limits.slow
-            && now.saturating_sub(started) > millis(longest)
-        {
-            wait_until(pause);
-        }
-        if let Some(bits) = self.limits.bits_per_second {
-            let took = bytes.saturating_mul(8 * 1000).div_ceil(bits.max(1));
-            let took = Millis::try_from(took).unwrap_or(Millis::MAX);
-            self.received_until = self.received_until.max(started).saturating_add(took);
-        }
+        Self { name, limit: limit.clone() }
     }
+
+    /// Whether a request may begin now, after those that passed.
+    #[must_use]
+    pub fn way(&self, passages: &[Passage], fresh: bool, now: Millis) -> Way {
+        let limit = &self.limit;
+        let quota = limit.quota.filter(|_| fresh);
+        let full = quota.map_or(now, |quota| {
+            let things = passages.iter().filter(|passage| passage.fresh);
+            free_at(things, quota.most, millis(quota.window), now)
+        });
+        if full > now {
+            return Way::Full(duration(full.saturating_sub(now)));
+        }
+        let under_way = passages.iter().filter(|passage| passage.ended_at.is_none()).count();
+        if limit.at_once.is_some_and(|most| under_way >= most as usize) {
+            return Way::Busy;
+        }
+        // A clock that was set back since lengthens no pause.
+        let longest = now.saturating_add(millis(self.longest_hold()));
+        let held = passages.iter().map(|passage| passage.hold_until.min(longest)).max();
+        let second =
+            limit.per_second.map(|most| free_at(passages.iter(), most, MILLIS_PER_SECOND, now));
+        let at = held.unwrap_or(now).max(second.unwrap_or(now));
+        if at > now { Way::Wait(duration(at.saturating_sub(now))) } else { Way::Open }
+    }
+
+    /// Until when nothing passes after a request.
+    #[must_use]
+    pub fn hold_until(&self, (started, ended): (Millis, Millis), reply: Option<Reply>) -> Millis {
+        let failed = matches!(reply, Some(Reply::Status(500..=599)));
+        let took = ended.saturating_sub(started);
+        let slow = self.limit.slow.filter(|slow| took > millis(slow.longest));
+        let pause = self
+            .limit
+            .gap
+            .max(if failed { self.limit.after_error } else { Duration::ZERO })
+            .max(slow.map(|slow| slow.pause).unwrap_or_default());
+        ended.saturating_add(millis(pause))
+    }
+
+    /// For how long a request counts after its end.
+    #[must_use]
+    pub fn memory(&self) -> Duration {
+        let second = self.limit.per_second.map(|_| Duration::from_secs(1)).unwrap_or_default();
+        let window = self.limit.quota.map(|quota| quota.window).unwrap_or_default();
+        second.max(window).max(self.longest_hold())
+    }
+
+    /// Most bits that one request may bring in a second: its share, so that all that may be
+    /// under way together stay within the limit, over whatever time it is measured.
+    #[must_use]
+    pub fn share(&self) -> Option<u64> {
+        let at_once = self.limit.at_once.unwrap_or(1);
+        self.limit.bits_per_second.map(|bits| bits / u64::from(at_once.max(1)))
+    }
+
+    fn longest_hold(&self) -> Duration {
+        let slow = self.limit.slow.map(|slow| slow.pause).unwrap_or_default();
+        self.limit.gap.max(self.limit.after_error).max(slow)
+    }
+}
+
+/// When one more may begin, so that no window has more than `most` starts.
+fn free_at<'p>(
+    passages: impl Iterator<Item = &'p Passage>,
+    most: u32,
+    window: Millis,
+    now: Millis,
+) -> Millis {
+    let mut starts: Vec<Millis> = passages.map(|passage| passage.started_at.min(now)).collect();
+    starts.sort_unstable();
+    let last = starts.len().checked_sub(most as usize).and_then(|at| starts.get(at));
+    last.map_or(now, |start| start.saturating_add(window))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::PolicyName;
-    use crate::politeness::Policy;
-
-    fn wait(gate: &Gate, now: Millis) -> Option<u64> {
-        match gate.turn(now) {
-            Turn::Now => Some(0),
-            Turn::Wait(wait) => u64::try_from(wait.as_millis()).ok(),
-            Turn::Busy | Turn::Parked => None,
-        }
-    }
-
-    #[test]
-    fn one_connection_over_all_hosts() {
-        let mut gate = Gate::new(Policy::of(PolicyName::CourteousFeeds).overall);
-        assert_eq!(wait(&gate, 1000), Some(0));
-        gate.begin(1000);
-        assert_eq!(wait(&gate, 9000), None);
-        gate.end(9000, 1000, 5_000_000);
-        assert_eq!(wait(&gate, 9000), Some(1500));
-        assert_eq!(wait(&gate, 10_499), Some(1));
-        assert_eq!(wait(&gate, 10_500), Some(0));
-    }
-
-    #[test]
-    fn starts_within_any_second() {
-        let mut gate = Gate::new(Limits { per_second: Some(4), ..Limits::NONE });
-        for start in [0, 0, 400, 900] {
-            assert_eq!(wait(&gate, start), Some(0));
-            gate.begin(start);
-        }
-        assert_eq!(wait(&gate, 950), Some(50));
-        gate.begin(1000);
-        gate.begin(1000);
-        assert_eq!(wait(&gate, 1000), Some(400));
-        assert_eq!(wait(&gate, 1400), Some(0));
-    }
-
-    #[test]
-    fn a_slow_answer_is_followed_by_a_pause() {
-        let mut gate = Gate::new(Policy::of(PolicyName::Wikimedia).limits("action"));
-        gate.begin(0);
-        assert_eq!(wait(&gate, 10), None);
-        gate.end(1001, 0, 10);
-        assert_eq!(wait(&gate, 1001), Some(5000));
-        gate.begin(6001);
-        gate.end(7001, 6001, 10);
-        assert_eq!(wait(&gate, 7001), Some(0));
-    }
-
-    #[test]
-    fn bits_of_several_connections_add_up() {
-        let mut gate = Gate::new(Policy::of(PolicyName::Wikimedia).limits("media"));
-        gate.begin(0);
-        gate.begin(0);
-        assert_eq!(wait(&gate, 100), None);
-        gate.end(200, 0, 6_250_000);
-        gate.end(300, 0, 3_125_000);
-        assert_eq!(wait(&gate, 300), Some(2700));
-        assert_eq!(wait(&gate, 3000), Some(0));
-        gate.begin(3000);
-        gate.end(3001, 3000, u64::MAX);
-        assert!(wait(&gate, 3001).is_some_and(|wait| wait > 1_000_000_000));
-    }
-
-    #[test]
-    fn no_limits_hold_nothing_back() {
-        let mut gate = Gate::new(Limits::NONE);
-        (0..100).for_each(|_| gate.begin(5));
-        assert_eq!(wait(&gate, 5), Some(0));
-    }
-}
+mod tests;

@@ -1,8 +1,8 @@
 //! Whether a request may be made, and when.
 //!
 //! Owns the rules of conduct: what robots.txt allows ([`Robots`]), how long a host is left
-//! alone between two requests ([`Host`]), what hosts share ([`Gate`]), the numbers of the
-//! named policies ([`Policy`]) and the time that a run may take ([`Budget`]). It opens no
+//! alone between two requests ([`Host`]), the limits of policies that several hosts or kinds
+//! of requests share ([`Gate`]) and the time that a run may take ([`Budget`]). It opens no
 //! connection, reads no file, keeps no thread and has no clock: time comes in with each
 //! call, and what must outlive a process is plain data that others load and save.
 //!
@@ -18,16 +18,23 @@
 
 mod budget;
 mod gate;
-mod policy;
+#[cfg(test)]
+mod promises;
 mod retry_after;
 mod robots;
 mod schedule;
 
 pub use budget::Budget;
-pub use gate::Gate;
-pub use policy::{Limits, Policy};
+pub use gate::{Gate, Passage, Way};
 pub use retry_after::{http_date, retry_after};
 pub use robots::{Access, Answer, Ground, Robots, Standing, Verdict, looks_like_html};
 pub use schedule::{
     CrawlDelay, Ended, Host, HostState, Millis, Next, Parked, Reason, Reply, Terms, Turn,
 };
+
+/// A policy that is shipped.
+#[cfg(test)]
+pub(crate) fn shipped(name: &str) -> crate::model::Policy {
+    let policies = crate::config::shipped_policies().unwrap_or_else(|error| panic!("{error:?}"));
+    policies.into_iter().find(|policy| policy.name.as_str() == name).unwrap()
+}

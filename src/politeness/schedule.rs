@@ -32,7 +32,7 @@ pub(super) fn millis(time: Duration) -> Millis {
     Millis::try_from(time.as_nanos().div_ceil(1_000_000)).unwrap_or(Millis::MAX)
 }
 
-fn duration(time: Millis) -> Duration {
+pub(super) fn duration(time: Millis) -> Duration {
     Duration::from_millis(u64::try_from(time).unwrap_or(0))
 }
 

@@ -43,7 +43,7 @@ pub use open::{Condition, State};
 pub use pages::{PageKey, PageRow};
 pub use runs::{CommitRecord, KnownRun, Phase, RunRow};
 pub use schedule::{
-    Change, Counted, Hold, HostConduct, HostRow, Lease, RobotsRow, Schedule, Stop, Tally,
+    AtGates, Change, Counted, Hold, HostConduct, HostRow, Lease, RobotsRow, Schedule, Stop, Tally,
 };
 pub use spool::{Spool, SpooledAnswer};
 pub use upstreams::UpstreamRow;

@@ -1,7 +1,8 @@
 //! When each host may be asked again, in a file of its own that every process on one archive
 //! shares, and the conduct that was measured.
 //!
-//! Owns the state of hosts with the lease of the request under way, what robots.txt of each
+//! Owns the state of hosts with the lease of the request under way, the requests that count
+//! against limits which hosts share, what robots.txt of each
 //! origin said, what was counted in each run, and what `pagelog stop` was told. Guarantees
 //! that whoever takes the turn of a host does so alone, whatever other processes do, and
 //! that a lease ends with its process. What is committed survives the end of the process,
@@ -10,6 +11,7 @@
 mod conduct;
 mod host;
 mod lease;
+mod passage;
 mod robots;
 mod tables;
 #[cfg(test)]
@@ -24,10 +26,11 @@ use super::open::{
     Condition, Look, copy_file, open_file, open_file_to_read, open_memory, transact,
 };
 use crate::model::{RunId, SourceId};
-use crate::politeness::{HostState, Millis, Parked};
+use crate::politeness::{Gate, HostState, Millis, Parked, Passage};
 
 pub use conduct::{Counted, HostConduct, Tally};
 pub use lease::Lease;
+pub use passage::AtGates;
 pub use robots::RobotsRow;
 
 /// The politeness file of one archive.
@@ -48,6 +51,8 @@ pub struct HostRow {
     pub lease: Lease,
     /// Whether somebody stopped it, or the source that asks.
     pub stopped: bool,
+    /// What passed each of the gates that were asked about.
+    pub passages: Vec<Vec<Passage>>,
 }
 
 /// What becomes of a host.
@@ -57,6 +62,8 @@ pub struct Change {
     pub state: HostState,
     /// What becomes of the request under way.
     pub hold: Hold,
+    /// What becomes of its passages through the gates that were asked about.
+    pub gates: AtGates,
     /// What is counted of the request that ended.
     pub counted: Option<Counted>,
 }
@@ -131,21 +138,22 @@ impl Schedule {
         self.transaction(|db| conduct::forget(db, run))
     }
 
-    /// Lets `work` look at a host for a source and say what becomes of it; nobody else does
-    /// so at the same time.
+    /// Lets `work` look at a host for a source, and at what passed some gates, and say what
+    /// becomes of it; nobody else does so at the same time.
     ///
     /// # Errors
     /// The file cannot be read or written.
     pub fn with_host<T>(
         &mut self,
-        (host, source): (&str, &SourceId),
+        (host, source, gates): (&str, &SourceId, &[Gate]),
         now: Millis,
         work: impl FnOnce(HostRow) -> (Option<Change>, T),
     ) -> Result<T, StateError> {
         let holder = self.holder.clone();
         self.transaction(|db| {
             let (row, before) = host::load(db, (host, source.as_str()), (&holder, now))?;
-            let (change, result) = work(row);
+            let passages = passage::load(db, gates, (&holder, now))?;
+            let (change, result) = work(HostRow { passages, ..row });
             if let Some(change) = change {
                 let lease = match change.hold {
                     Hold::AsItIs => before.lease,
@@ -153,6 +161,7 @@ impl Schedule {
                     Hold::Ended => (None, None),
                 };
                 host::save(db, host, (&change.state, &before.crawl_delays), &lease)?;
+                passage::save(db, (gates, host), (now, &change.gates))?;
                 if let Some(counted) = &change.counted {
                     conduct::count(db, host, counted)?;
                 }

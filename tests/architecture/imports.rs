@@ -106,8 +106,9 @@ const CRATES: &[(&str, &[&str], &str)] = &[
     ("url", &["model", "config", "git"], "addresses are nouns, and are checked where they enter"),
     (
         "regex",
-        &["config", "discover", "extract", "report", "run"],
-        "patterns come from the configuration and are applied by the stages",
+        &["config", "discover", "extract", "model", "report", "run"],
+        "patterns come from the configuration and are applied by the stages; those of policies are \
+         a noun",
     ),
     ("tracing", &["archive", "cli", "git", "run"], "values, pure stages and the state are silent"),
     ("thiserror", &[], "every module has errors"),

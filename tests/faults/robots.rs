@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use pagelog::model::{PageUrl, PolicyName};
-use pagelog::politeness::{Host, HostState, Policy, Robots, Terms};
+use pagelog::model::PageUrl;
+use pagelog::politeness::{Host, HostState, Robots, Terms};
 
 use super::case::{Case, TOKEN, at};
 use crate::support::crawl::{Crawl, PUBLIC, Ran, SiteSource, clock};
@@ -150,7 +150,8 @@ fn expect_rob_crawl_delay_odd_values() {
         assert!(delay >= least && delay <= most, "{row}: {delay:?}");
         assert_eq!(robots.allows("/private/x").allowed, !text.contains("/private/"), "{row}");
         // Whatever the file says, a host is never asked faster than at the own pace.
-        let terms = Terms::new(pace, &Policy::of(PolicyName::Standard));
+        let standard = pagelog::config::shipped_policies().expect("policies").remove(0);
+        let terms = Terms::new(pace, &standard);
         let mut host = Host::new(terms, HostState::default());
         host.set_crawl_delay(&at(""), delay);
         let least = pace.max(delay.unwrap_or_default().min(Duration::from_hours(24)));

@@ -20,7 +20,7 @@ fn nginx_packs_validates_and_logs() {
     let asker = Setup::default().host(nginx.host()).asker();
     let url = PageUrl::parse(&nginx.url("/a.html")).unwrap();
     let ask = |validators| {
-        asker.ask(Request { url: &url, accept: Accept::Page, validators, limit: LIMIT }).unwrap()
+        asker.ask(Request { validators, ..Request::new(&url, Accept::Page, LIMIT) }).unwrap()
     };
     let answer = ask(None);
     assert_eq!((answer.status, answer.body), (200, text.clone().into_bytes()));

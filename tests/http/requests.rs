@@ -53,7 +53,7 @@ fn each_kind_has_its_accept_header() {
         (Accept::Document, "application/pdf"),
     ];
     for (accept, _) in kinds {
-        asker.ask(Request { url: &url, accept, validators: None, limit: LIMIT }).unwrap();
+        asker.ask(Request::new(&url, accept, LIMIT)).unwrap();
     }
     for (asked, (accept, first)) in site.asked().iter().zip(kinds) {
         let sent = asked.header("accept").unwrap();
@@ -75,8 +75,7 @@ fn validators_go_back_octet_for_octet_and_both() {
     let site = Site::new(&[("/", &[first, second])]);
     let asker = Asker::of(&site);
     let url = PageUrl::parse(&site.url("/")).unwrap();
-    let request =
-        |validators| Request { url: &url, accept: Accept::Page, validators, limit: LIMIT };
+    let request = |validators| Request { validators, ..Request::new(&url, Accept::Page, LIMIT) };
     let validators = asker.ask(request(None)).unwrap().headers.validators;
     let answer = asker.ask(request(Some(&validators))).unwrap();
     assert_eq!((answer.status, answer.body.len()), (304, 0));

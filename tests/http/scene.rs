@@ -86,7 +86,7 @@ impl Asker {
 
     pub fn get_up_to(&self, limit: u64, url: &str) -> Result<Response, HttpFailure> {
         let url = PageUrl::parse(url).expect("a URL");
-        self.ask(Request { url: &url, accept: Accept::Page, validators: None, limit })
+        self.ask(Request::new(&url, Accept::Page, limit))
     }
 
     /// Lets the connections of the client do what they have to do.

@@ -1,5 +1,6 @@
 //! The file as a whole: what is refused, where, and with what hint.
 
+mod policies;
 mod shipped;
 
 use std::path::{Path, PathBuf};
@@ -8,9 +9,7 @@ use std::time::Duration;
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme};
 
 use super::*;
-use crate::model::{
-    Feed, GitSource, MarkdownChoice, PolicyName, RobotsRemoved, Site, SourceKind, Visibility,
-};
+use crate::model::{Feed, GitSource, MarkdownChoice, RobotsRemoved, Site, SourceKind, Visibility};
 
 const SHIPPED: &str = include_str!("../../../sources.toml");
 const BOT: &str = "[bot]\nname='B'\nurl='https://b.example/'\ncontact='a@b.example'\n";
@@ -71,7 +70,7 @@ fn git_of(config: &Config) -> &GitSource {
 fn defaults_are_those_of_the_design() {
     let feed = source("n", "feed", "false", "feeds=['https://n.example/rss']");
     let config = good(&feed);
-    assert_eq!(config.sources[0].policy, PolicyName::CourteousFeeds);
+    assert_eq!(config.sources[0].policy.name.as_str(), "courteous-feeds");
     let SourceKind::Feed(feed) = &config.sources[0].kind else { panic!() };
     assert_eq!((feed.max_entries, feed.teaser), (40, 600));
     assert_eq!(config.run.budget, Duration::from_hours(12));

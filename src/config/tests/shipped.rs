@@ -48,7 +48,7 @@ fn the_shipped_file_names_the_sources() {
         ]
     );
     for source in &config.sources {
-        assert_eq!(source.policy, PolicyName::Standard);
+        assert_eq!(source.policy.name.as_str(), "standard");
         assert!(source.was.is_empty() && source.every.is_none() && source.profile.is_none());
         assert_eq!(source.volatile, crate::model::Volatile::default());
     }
@@ -160,7 +160,7 @@ fn the_lists_of_keys_are_those_that_are_read() {
         for key in keys {
             assert!(known.contains(key), "{kind}: {key}");
         }
-        assert_eq!(known.len(), keys.len() + 9 + 1, "{kind}: {known:?}");
+        assert_eq!(known.len(), keys.len() + 10 + 1, "{kind}: {known:?}");
     }
 }
 
@@ -203,5 +203,5 @@ fn all_keys_of_all_kinds_are_resolved() {
         pace: Duration::from_secs(1),
     };
     assert_eq!(config.sources[2].kind, SourceKind::Feed(feed));
-    assert_eq!(config.sources[2].policy, PolicyName::CourteousFeeds);
+    assert_eq!(config.sources[2].policy.name.as_str(), "courteous-feeds");
 }

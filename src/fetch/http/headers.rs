@@ -6,6 +6,7 @@ use reqwest::header::{
     RETRY_AFTER, TRANSFER_ENCODING, USER_AGENT,
 };
 
+use super::Request;
 use super::decode::{self, Coding};
 use super::failure::HttpFailure;
 use crate::model::{Bot, MediaType, Validators};
@@ -113,15 +114,18 @@ pub(super) fn of_every_request(bot: &Bot) -> Option<HeaderMap> {
     Some(HeaderMap::from_iter([
         (USER_AGENT, HeaderValue::from_str(&bot.user_agent()).ok()?),
         (FROM, HeaderValue::from_str(bot.from_header()).ok()?),
-        (ACCEPT_ENCODING, HeaderValue::from_static("gzip")),
     ]))
 }
 
 /// What goes with one request. Both validators are sent (RFC 9110, section 13.1), octet for
 /// octet as they came.
-pub(super) fn of_request(accept: Accept, validators: Option<&Validators>) -> HeaderMap {
-    let mut map = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static(accept.header()))]);
-    let Some(validators) = validators else { return map };
+pub(super) fn of_request(request: &Request<'_>) -> HeaderMap {
+    let coding = if request.gzip { "gzip" } else { "identity" };
+    let mut map = HeaderMap::from_iter([
+        (ACCEPT, HeaderValue::from_static(request.accept.header())),
+        (ACCEPT_ENCODING, HeaderValue::from_static(coding)),
+    ]);
+    let Some(validators) = request.validators else { return map };
     for (name, text) in
         [(IF_NONE_MATCH, &validators.etag), (IF_MODIFIED_SINCE, &validators.last_modified)]
     {

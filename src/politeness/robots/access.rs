@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Robots;
-use crate::politeness::Policy;
+use crate::model::Policy;
 
 /// How asking for a robots.txt ended, after its redirects and retries.
 ///
@@ -87,12 +87,12 @@ impl Access {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::PolicyName;
+    use crate::politeness::shipped;
 
     const FILE: &[u8] = b"User-agent: *\nDisallow: /private/\n";
 
     fn access(answer: Answer<'_>) -> Access {
-        Access::from_response(&answer, "ExampleBot", &Policy::of(PolicyName::Standard))
+        Access::from_response(&answer, "ExampleBot", &shipped("standard"))
     }
 
     #[test]
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn bounded_leaves_an_unreachable_site_out_of_the_run() {
-        let policy = Policy::of(PolicyName::Bounded);
+        let policy = shipped("bounded");
         let access = Access::from_response(&Answer::Unreadable("reset"), "ExampleBot", &policy);
         assert!(!access.is_stale(Duration::from_secs(1_000_000)));
         assert!(!access.robots.allows("/").allowed);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::politeness::Policy;
+use crate::model::Policy;
 
 /// The numbers that the schedule of one host goes by; those of several sources on it are
 /// joined by [`Terms::strictest`].

@@ -3,8 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::PolicyName;
-use crate::politeness::Policy;
+use crate::politeness::shipped;
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -12,12 +11,12 @@ fn seconds(count: u64) -> Duration {
     Duration::from_secs(count)
 }
 
-fn host_of(pace: Duration, name: PolicyName) -> Host {
-    Host::new(Terms::new(pace, &Policy::of(name)), HostState::default())
+fn host_of(pace: Duration, name: &str) -> Host {
+    Host::new(Terms::new(pace, &shipped(name)), HostState::default())
 }
 
 fn host(pace: Duration) -> Host {
-    host_of(pace, PolicyName::Standard)
+    host_of(pace, "standard")
 }
 
 fn ended(status: u16, retries: u32) -> Ended {
@@ -123,7 +122,7 @@ fn what_an_origin_asked_for_is_forgotten_after_a_run_without_it() {
 
 #[test]
 fn a_ceiling_is_said() {
-    let mut host = host_of(SECOND, PolicyName::Bounded);
+    let mut host = host_of(SECOND, "bounded");
     host.set_crawl_delay("https://h.example", Some(seconds(10)));
     assert_eq!(host.shortened(), None);
     host.set_crawl_delay("https://h.example", Some(seconds(7200)));
@@ -260,10 +259,10 @@ fn a_restart_shortens_no_wait() {
     let mut host = host(seconds(5));
     let mut now = 50_000;
     request(&mut host, &mut now, &ended(503, 0));
-    let faster = Terms::new(SECOND, &Policy::of(PolicyName::Standard));
+    let faster = Terms::new(SECOND, &shipped("standard"));
     let mut again = Host::new(faster, host.state().clone());
     assert_eq!(again.turn(now + 100), Turn::Wait(Duration::from_millis(4900)));
-    let slower = Terms::new(seconds(60), &Policy::of(PolicyName::Standard));
+    let slower = Terms::new(seconds(60), &shipped("standard"));
     let mut again = Host::new(slower, host.state().clone());
     assert_eq!(again.turn(now), Turn::Wait(seconds(60)));
 }
@@ -293,13 +292,13 @@ fn a_clock_set_back_lengthens_nothing() {
 
 #[test]
 fn sources_on_one_host_take_the_strictest() {
-    let standard = Terms::new(seconds(1), &Policy::of(PolicyName::Standard));
-    let bounded = Terms::new(seconds(5), &Policy::of(PolicyName::Bounded));
+    let standard = Terms::new(seconds(1), &shipped("standard"));
+    let bounded = Terms::new(seconds(5), &shipped("bounded"));
     let both = standard.strictest(&bounded);
     assert_eq!(both, bounded.strictest(&standard));
     assert_eq!((both.pace, both.crawl_delay_ceiling), (seconds(5), None));
     assert_eq!(both.strictest(&both), both);
-    let feeds = Terms::new(seconds(1), &Policy::of(PolicyName::CourteousFeeds));
+    let feeds = Terms::new(seconds(1), &shipped("courteous-feeds"));
     assert_eq!(feeds.strictest(&bounded).crawl_delay_ceiling, Some(seconds(10)));
 }
 
@@ -345,7 +344,7 @@ proptest! {
         pace in 0..20_000_u64,
         steps in prop::collection::vec(step(), 1..60),
     ) {
-        let terms = Terms::new(Duration::from_millis(pace), &Policy::of(PolicyName::Standard));
+        let terms = Terms::new(Duration::from_millis(pace), &shipped("standard"));
         let mut host = Host::new(terms.clone(), HostState::default());
         let (mut now, mut last_end, mut least) = (5_000_000, None, 0);
         for step in steps {

@@ -4,18 +4,27 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::hosts;
-use super::turn::{Claim, Done, Outlook, TIME_IS_UP, left};
+use super::turn::{Done, Outlook, Put, TIME_IS_UP, left};
 use super::{Door, RequestKind, RunError, locked};
 use crate::fetch::http::{Exchange, HttpFailure, Request, Response, Transport};
 use crate::model::{PageUrl, Source, Timestamp};
-use crate::politeness::{Next, Reply, retry_after};
+use crate::politeness::{Gate, Next, Reply, retry_after};
+
+/// Who asks, and what for.
+#[derive(Clone, Copy)]
+pub(super) struct Errand<'q> {
+    pub source: &'q Source,
+    pub kind: RequestKind,
+    /// Whether it is no hop of a redirect.
+    pub fresh: bool,
+}
 
 /// What became of one request.
 pub(super) enum Got {
     /// A response whose status asks for no other attempt, and when it had come.
     Response(Box<Response>, Timestamp),
-    /// Not in this run.
-    Deferred(String),
+    /// Not now, or not in this run.
+    Put(Put),
     /// It failed; the status of the last attempt, where that had one.
     Failed(Option<u16>, String),
 }
@@ -24,16 +33,23 @@ impl Door<'_> {
     /// Makes a request, and again where that may help.
     pub(super) fn exchange(
         &self,
-        (source, kind): (&Source, RequestKind),
+        errand: Errand<'_>,
         request: Request<'_>,
     ) -> Result<Got, RunError> {
         let transport = self.transport()?;
-        let host = request.url.host();
-        let claim = Claim { source, host, kind, terms: self.hosts.terms(host, source) };
+        let (host, kind) = (request.url.host(), errand.kind);
+        let mut claim = self.claim(&errand, (host, request.url.as_str()));
+        let policy = errand.source.policy.kind(kind, request.url.as_str());
+        let request = Request {
+            gzip: policy.is_none_or(|policy| policy.gzip),
+            bits_per_second: claim.gates.iter().filter_map(Gate::share).min(),
+            ..request
+        };
         for retries in 0.. {
+            claim.fresh = errand.fresh && retries == 0;
             let taken = match self.await_turn(&claim)? {
                 Ok(taken) => taken,
-                Err(why) => return Ok(Got::Deferred(why)),
+                Err(put) => return Ok(Got::Put(put)),
             };
             let give_up = || self.is_closed() || self.is_late();
             let exchange = transport.get(request, &give_up);
@@ -42,7 +58,7 @@ impl Door<'_> {
             self.log((request.url, kind), &exchange, (retries, next));
             let why = match exchange.result {
                 Err(HttpFailure::GivenUp) if self.is_closed() => return Err(RunError::Interrupted),
-                Err(HttpFailure::GivenUp) => return Ok(Got::Deferred(TIME_IS_UP.to_owned())),
+                Err(HttpFailure::GivenUp) => return Ok(Got::Put(Put::off(TIME_IS_UP))),
                 Ok(response) if next == Next::Done => {
                     return Ok(Got::Response(Box::new(response), self.context.clock.now()));
                 }
@@ -51,7 +67,7 @@ impl Door<'_> {
             };
             match next {
                 Next::Retry => {}
-                Next::Deferred => return Ok(Got::Deferred(self.why_parked(host, &why.1))),
+                Next::Deferred => return Ok(Got::Put(Put::off(&self.why_parked(host, &why.1)))),
                 Next::Done | Next::Failed => return Ok(failed(why, retries)),
             }
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::config::Config;
 use crate::fetch::http::Allowed;
 use crate::model::{PageUrl, Source, SourceKind};
-use crate::politeness::{Policy, Terms};
+use crate::politeness::Terms;
 
 /// The terms of all hosts that are named.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ fn terms_of(source: &Source) -> Terms {
         SourceKind::Git(git) => git.pace,
         SourceKind::Feed(feed) => feed.pace,
     };
-    Terms::new(pace, &Policy::of(source.policy))
+    Terms::new(pace, &source.policy)
 }
 
 /// Private and local addresses that the configuration names.

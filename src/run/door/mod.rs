@@ -10,6 +10,8 @@
 //!   than pace, Crawl-delay, back-off and Retry-After allow, for all processes that share the
 //!   politeness file. Starts are rounded down and ends up to whole milliseconds, so that no
 //!   gap is shorter than that;
+//! * the limits of the source's policy hold, over all hosts, sources and processes that share
+//!   them, and what it refuses is not asked for;
 //! * whatever waits looks at the interrupt, the end of the run's time and `pagelog stop` at
 //!   least each 50 ms;
 //! * a request that was given up, or never left the machine, does not count against a host.
@@ -36,8 +38,8 @@ pub(super) use crate::model::RequestKind;
 use super::{Context, RunError};
 use crate::archive::Archive;
 use crate::fetch::http::{Accept, Response, Transport};
-use crate::model::{PageUrl, PolicyName, RunId, Source, Timestamp, Validators};
-use crate::politeness::{Access, Gate, Reply};
+use crate::model::{PageUrl, RunId, Source, Timestamp, Validators};
+use crate::politeness::{Access, Reply};
 use crate::state::{Condition, Schedule, Stop};
 use hosts::Hosts;
 use robots::Shelf;
@@ -116,12 +118,26 @@ pub(super) enum Visit {
         /// What forbids it.
         ground: String,
     },
+    /// The policy of the source does not ask for such addresses.
+    Refused {
+        /// The address, at whatever hop.
+        url: PageUrl,
+        /// Why not.
+        why: String,
+    },
     /// robots.txt could not be read.
     Unreachable {
         /// Why.
         why: String,
         /// When it is asked for again in this run; `None` is never.
         retry: Option<Duration>,
+    },
+    /// Not now: a limit of the policy is used up.
+    Later {
+        /// Which one.
+        why: String,
+        /// When there is room again.
+        retry: Duration,
     },
     /// Not in this run: the host is left alone, somebody stopped it, or the time is up.
     Deferred(String),
@@ -148,8 +164,6 @@ pub(super) struct Door<'a> {
     ticks: Ticks,
     hosts: Hosts,
     desk: Mutex<Desk>,
-    /// Limits over the hosts of all sources with a policy.
-    gates: Mutex<Vec<(PolicyName, Gate)>>,
     /// Requests under way, by host.
     under_way: Mutex<HashMap<String, u32>>,
     shelf: Mutex<Shelf>,
@@ -163,7 +177,7 @@ struct Desk {
     schedule: Schedule,
     /// Hosts for which this process has begun its run.
     begun: HashSet<String>,
-    /// Hosts of which it was told that their Crawl-delay is cut short.
+    /// What was told once: hosts whose Crawl-delay is cut short, exceptions from robots.txt.
     told: HashSet<String>,
 }
 
@@ -220,7 +234,6 @@ impl<'a> Door<'a> {
             ticks: Ticks::new(&context.clock),
             hosts: Hosts::of(context.config),
             desk: Mutex::new(Desk { schedule, begun: HashSet::new(), told: HashSet::new() }),
-            gates: Mutex::default(),
             under_way: Mutex::default(),
             shelf: Mutex::default(),
             transport: Mutex::default(),

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::exchange::{Got, ROBOTS_LIMIT, ROBOTS_LOOK};
+use super::exchange::{Errand, Got, ROBOTS_LIMIT, ROBOTS_LOOK};
 use super::visit::{HOPS, Redirect, redirect};
 use super::{Door, RequestKind, RunError, locked};
 use crate::fetch::http::{Accept, Request};
-use crate::model::{PageUrl, Source, printable};
-use crate::politeness::{Access, Answer, Host, Policy, Robots, Standing};
-use crate::state::{Change, Hold, RobotsRow};
+use crate::model::{PageUrl, Policy, Source, printable};
+use crate::politeness::{Access, Answer, Host, Robots, Standing};
+use crate::state::{AtGates, Change, Hold, RobotsRow};
 
 /// How often a chain of redirects looks whether another thread has read the file of the
 /// origin that it leads to.
@@ -63,11 +63,11 @@ impl Door<'_> {
         chain: &[&str],
     ) -> Result<Rules, RunError> {
         let origin = url.origin();
-        let policy = Policy::of(source.policy);
+        let policy = &source.policy;
         let mut looks = 0_u32;
         let claimed = loop {
             let mut shelf = locked(&self.shelf);
-            if let Some(known) = self.known(&shelf, origin, &policy) {
+            if let Some(known) = self.known(&shelf, origin, policy) {
                 return Ok(known);
             }
             // Who holds another file waits for a while only: two that wait for each other end.
@@ -89,7 +89,7 @@ impl Door<'_> {
             Ok(access) => {
                 let now = self.context.clock.monotonic();
                 shelf.read.insert(origin.to_owned(), (access, now));
-                let known = self.known(&shelf, origin, &policy);
+                let known = self.known(&shelf, origin, policy);
                 Ok(known.unwrap_or_else(|| Rules::Deferred("robots.txt is out of date".to_owned())))
             }
             Err(why) => Ok(Rules::Deferred(why)),
@@ -128,8 +128,8 @@ impl Door<'_> {
             Chain::Response(status, body) => Answer::Response(*status, body),
             Chain::Unreadable(why) | Chain::Deferred(why) => Answer::Unreadable(why),
         };
-        let policy = Policy::of(source.policy);
-        let access = Access::from_response(&answer, &self.context.config.bot.name, &policy);
+        let token = &self.context.config.bot.name;
+        let access = Access::from_response(&answer, token, &source.policy);
         if let Some(why) = access.robots.unreachable() {
             tracing::info!(origin = url.origin(), why, "robots.txt could not be read");
         }
@@ -155,10 +155,10 @@ impl Door<'_> {
             if let Some(end) = self.may_follow(source, here, chain)? {
                 return Ok(end);
             }
-            let (accept, limit) = (Accept::Robots, ROBOTS_LIMIT);
-            let request = Request { url: here, accept, validators: None, limit };
-            let response = match self.exchange((source, RequestKind::Robots), request)? {
-                Got::Deferred(why) => return Ok(Chain::Deferred(why)),
+            let request = Request::new(here, Accept::Robots, ROBOTS_LIMIT);
+            let errand = Errand { source, kind: RequestKind::Robots, fresh: hops.len() == 1 };
+            let response = match self.exchange(errand, request)? {
+                Got::Put(put) => return Ok(Chain::Deferred(put.why)),
                 Got::Failed(Some(status), _) => return Ok(Chain::Response(status, Vec::new())),
                 Got::Failed(None, why) => return Ok(Chain::Unreadable(why)),
                 Got::Response(response, _) => response,
@@ -222,11 +222,12 @@ impl Door<'_> {
         let now = self.ticks.start();
         let mut shortened = None;
         if access.standing != Standing::Unreachable {
-            shortened = desk.schedule.with_host((host, &source.id), now, |row| {
+            shortened = desk.schedule.with_host((host, &source.id, &[]), now, |row| {
                 let mut schedule = Host::new(terms, row.state);
                 schedule.set_crawl_delay(origin, access.robots.crawl_delay());
                 let state = schedule.state().clone();
-                (Some(Change { state, hold: Hold::AsItIs, counted: None }), schedule.shortened())
+                let (hold, gates) = (Hold::AsItIs, AtGates::AsTheyAre);
+                (Some(Change { state, hold, gates, counted: None }), schedule.shortened())
             })?;
         }
         let text = match found {

@@ -373,28 +373,6 @@ fn an_address_that_nobody_named_costs_no_request() {
 }
 
 #[test]
-fn a_gate_is_shared_by_hosts() {
-    let (one, two) = (Site::new("127.0.0.1"), Site::new("127.0.2.1"));
-    let more = "pace = \"0s\"\npolicy = \"courteous-feeds\"";
-    let scene = Scene::new(&source("docs", &[one.host(), two.host()], more));
-    for site in [&one, &two] {
-        site.on("/robots.txt", [Play { delay: Duration::from_millis(50), ..play(404, "") }]);
-    }
-    let context = scene.context();
-    let door = scene.door(&context, Some(Instant::now() + Duration::from_mins(1)));
-    thread::scope(|scope| {
-        for site in [&one, &two] {
-            let (scene, door) = (&scene, &door);
-            scope.spawn(move || door.robots(scene.source(0), &page(&site.url("/"))).unwrap());
-        }
-    });
-    let mut seen = [one.seen(), two.seen()].concat();
-    seen.sort_by_key(|seen| seen.start);
-    assert_eq!(seen.len(), 2);
-    assert!(seen[1].start - seen[0].end >= Duration::from_millis(1500));
-}
-
-#[test]
 fn an_update_of_a_repository_is_a_request_to_its_host() {
     let (site, scene) = one("40ms");
     let context = scene.context();
@@ -434,4 +412,73 @@ fn a_request_of_a_process_that_is_gone_counts_as_ended_now() {
     let seen = site.seen();
     assert_eq!(seen.len(), 3);
     assert!(seen[2].start - gone >= Duration::from_millis(79), "{:?}", seen[2].start - gone);
+}
+
+#[test]
+fn doors_on_one_archive_share_the_limits_of_a_policy() {
+    let (one, two) = (Site::new("127.0.0.1"), Site::new("127.0.2.1"));
+    let more = "pace = \"0s\"\npolicy = \"courteous-feeds\"";
+    let scene = Scene::new(&source("docs", &[one.host(), two.host()], more));
+    for site in [&one, &two] {
+        site.on("/robots.txt", [Play { delay: Duration::from_millis(80), ..play(404, "") }]);
+    }
+    let context = scene.context();
+    let doors = [scene.door(&context, None), scene.door(&context, None)];
+    thread::scope(|scope| {
+        for (site, door) in [&one, &two].into_iter().zip(&doors) {
+            let scene = &scene;
+            scope.spawn(move || door.robots(scene.source(0), &page(&site.url("/"))).unwrap());
+        }
+    });
+    let mut seen = [one.seen(), two.seen()].concat();
+    seen.sort_by_key(|seen| seen.start);
+    assert_eq!(seen.len(), 2);
+    assert!(seen[1].start >= seen[0].end, "one connection over all hosts");
+}
+
+#[test]
+fn a_quota_that_is_used_up_puts_off_and_says_until_when() {
+    let site = Site::new("127.0.0.1");
+    let policy = "about = \"Few.\"\n[[limit]]\nname = \"few\"\nscope = \"source\"\n\
+                  kinds = [\"page\"]\nquota = { most = 2, window = \"1h\" }\n\
+                  [[kind]]\nname = \"private\"\nurl = ['/refused']\nrefused = \"it is ours\"\n\
+                  [[kind]]\nname = \"page\"\nasked_for = [\"page\"]\n";
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), policy).unwrap();
+    let named = format!("[[policy]]\nname = \"few\"\nfile = {:?}\n", file.path());
+    let more = "pace = \"0s\"\npolicy = \"few\"";
+    let scene = Scene::new(&(named + &source("docs", &[site.host()], more)));
+    site.on("/a", [lead(302, "/b")]).on("/b", [play(200, "B")]).on("/r", [lead(302, "/refused")]);
+    let context = scene.context();
+    let door = scene.door(&context, None);
+    let of =
+        |door: &super::Door<'_>, target: &str| told(&get(door, scene.source(0), &site.url(target)));
+    assert!(of(&door, "/a").starts_with("answer 200"), "a redirect is no second page");
+    let refused = format!("refused {}: the policy `few` does not allow it", site.url("/refused"));
+    assert!(of(&door, "/refused").starts_with(&refused));
+    assert!(of(&door, "/r").starts_with(&refused), "nor at a hop");
+    let later = of(&door, "/b");
+    assert!(later.starts_with("later in 35") && later.contains("few/few, source docs"), "{later}");
+    // It is remembered by whoever comes next.
+    assert!(of(&scene.door(&context, None), "/b").starts_with("later in 35"));
+    assert_eq!(site.targets(), ["/robots.txt", "/a", "/b", "/r", "/robots.txt"]);
+}
+
+#[test]
+fn an_exception_from_robots_is_asked_for_and_told() {
+    let site = Site::new("127.0.0.1");
+    site.on("/robots.txt", [play(200, "User-agent: *\nDisallow: /\n")]);
+    site.on("/w/rest.php/v1", [play(200, "R")]);
+    for (more, wanted) in [("", "disallowed"), ("robots_exception = true\n", "answer 200")] {
+        let more = format!("pace = \"0s\"\npolicy = \"wikimedia\"\n{more}");
+        let scene = Scene::new(&source("docs", &[site.host()], &more));
+        let context = scene.context();
+        let door = scene.door(&context, None);
+        let of = |target: &str| told(&get(&door, scene.source(0), &site.url(target)));
+        let visit = of("/w/rest.php/v1");
+        assert!(visit.starts_with(wanted), "{visit}");
+        assert!(of("/else").starts_with("disallowed"), "for the kinds that the policy names only");
+        let warnings = scene.told.0.lock().unwrap().len();
+        assert_eq!(warnings, usize::from(wanted == "answer 200"));
+    }
 }

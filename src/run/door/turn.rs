@@ -3,19 +3,23 @@
 use std::thread;
 use std::time::Duration;
 
+use super::exchange::Errand;
 use super::hosts::{LONGEST_REQUEST, LONGEST_UPDATE};
 use super::{Door, HostView, RequestKind, RunError, locked};
 use crate::model::{PolicyName, Source, Timestamp, host_key};
 use crate::politeness::{
-    Ended, Gate, Host, HostState, Limits, Millis, Next, Parked, Policy, Reply, Terms, Turn,
+    Ended, Gate, Host, HostState, Millis, Next, Parked, Reply, Terms, Turn, Way,
 };
-use crate::state::{Change, Counted, Hold, HostRow, Lease, Tally};
+use crate::state::{AtGates, Change, Counted, Hold, HostRow, Lease, Tally};
 
 /// How often whatever waits looks whether it is to go on.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// How soon a host that is being asked by somebody else is looked at again, at first.
 const FIRST_LOOK: Duration = Duration::from_millis(1);
+
+/// How long a thread waits for a gate: others may ask the host for longer.
+const LONGEST_HOLD: Duration = Duration::from_secs(30);
 
 pub(super) const TIME_IS_UP: &str = "the time of this run is up";
 
@@ -28,6 +32,25 @@ pub(super) struct Claim<'q> {
     pub host: &'q str,
     pub kind: RequestKind,
     pub terms: Terms,
+    /// The limits of the source's policy that hold for it.
+    pub gates: Vec<Gate>,
+    /// Whether it asks for something new: it is no retry, and no redirect of another.
+    pub fresh: bool,
+}
+
+/// That a request is not made.
+#[derive(Debug)]
+pub(super) struct Put {
+    pub why: String,
+    /// When it may be made in this run; `None` is never.
+    pub retry: Option<Duration>,
+}
+
+impl Put {
+    /// Off to a later run.
+    pub fn off(why: &str) -> Self {
+        Self { why: why.to_owned(), retry: None }
+    }
 }
 
 /// A turn that was taken, and has to be given back.
@@ -62,33 +85,43 @@ enum Look {
     Now(Taken),
     At(Millis),
     Busy,
-    Deferred(String),
+    Put(Put),
 }
 
 impl Door<'_> {
     /// Waits for the turn of a host and takes it; in words why it is not to be had in this
     /// run.
-    pub(super) fn await_turn(&self, claim: &Claim<'_>) -> Result<Result<Taken, String>, RunError> {
+    pub(super) fn await_turn(&self, claim: &Claim<'_>) -> Result<Result<Taken, Put>, RunError> {
         let mut pause = FIRST_LOOK;
         loop {
             self.check_interrupt()?;
             if self.is_late() {
-                return Ok(Err(TIME_IS_UP.to_owned()));
+                return Ok(Err(Put::off(TIME_IS_UP)));
             }
             match self.look(claim)? {
                 Look::Now(taken) => return Ok(Ok(taken)),
-                Look::Deferred(why) => return Ok(Err(why)),
+                Look::Put(put) => return Ok(Err(put)),
                 Look::Busy => {
                     thread::sleep(pause);
                     pause = (pause * 2).min(LOOK);
                 }
                 Look::At(time) => {
                     if let Some(why) = self.sleep_until(time, claim)? {
-                        return Ok(Err(why));
+                        return Ok(Err(Put::off(why)));
                     }
                 }
             }
         }
+    }
+
+    /// What a request to a host needs.
+    pub(super) fn claim<'q>(&self, errand: &Errand<'q>, (host, url): (&'q str, &str)) -> Claim<'q> {
+        let Errand { source, kind, fresh } = *errand;
+        let policy = &source.policy;
+        let limits = policy.limits_of(policy.kind(kind, url));
+        let gates =
+            limits.map(|limit| Gate::new(&policy.name, limit, (host, &source.id))).collect();
+        Claim { source, host, kind, terms: self.hosts.terms(host, source), gates, fresh }
     }
 
     /// Whether the time of the run is up.
@@ -103,11 +136,15 @@ impl Door<'_> {
     }
 
     /// Sleeps until then; or says why that would be in vain.
-    fn sleep_until(&self, time: Millis, claim: &Claim<'_>) -> Result<Option<String>, RunError> {
+    fn sleep_until(
+        &self,
+        time: Millis,
+        claim: &Claim<'_>,
+    ) -> Result<Option<&'static str>, RunError> {
         loop {
             let left = self.ticks.until(time);
             if self.time_left().is_some_and(|time_left| left >= time_left) {
-                return Ok(Some(TIME_IS_UP.to_owned()));
+                return Ok(Some(TIME_IS_UP));
             }
             if left.is_zero() {
                 return Ok(None);
@@ -117,46 +154,23 @@ impl Door<'_> {
             if left > LOOK
                 && locked(&self.desk).schedule.is_stopped((claim.host, &claim.source.id))?
             {
-                return Ok(Some(STOPPED.to_owned()));
+                return Ok(Some(STOPPED));
             }
         }
     }
 
-    /// Takes the turn of the gate of the source's policy and of the host, if both are there.
+    /// Takes the turn of the host, if it is there and every gate is open.
     fn look(&self, claim: &Claim<'_>) -> Result<Look, RunError> {
-        let policy = Policy::of(claim.source.policy);
-        if policy.overall == Limits::NONE {
-            return self.look_at_host(claim);
-        }
-        let mut gates = locked(&self.gates);
-        let at = gates.iter().position(|(name, _)| *name == policy.name).unwrap_or_else(|| {
-            gates.push((policy.name, Gate::new(policy.overall)));
-            gates.len() - 1
-        });
-        let now = self.ticks.start();
-        match gates[at].1.turn(now) {
-            Turn::Now => {}
-            Turn::Wait(wait) => return Ok(Look::At(after(now, wait))),
-            Turn::Busy | Turn::Parked => return Ok(Look::Busy),
-        }
-        let look = self.look_at_host(claim)?;
-        if let Look::Now(taken) = &look {
-            gates[at].1.begin(taken.started);
-        }
-        Ok(look)
-    }
-
-    fn look_at_host(&self, claim: &Claim<'_>) -> Result<Look, RunError> {
         let mut desk = locked(&self.desk);
         let first = !desk.begun.contains(claim.host);
         let now = self.ticks.start();
-        let (look, begun) =
-            desk.schedule.with_host((claim.host, &claim.source.id), now, |row| {
-                let begun = row.lease != Lease::Held && !row.stopped;
-                let (change, look) = decide(claim, row, (now, first));
-                (change, (look, begun))
-            })?;
-        if first && begun {
+        let who = (claim.host, &claim.source.id, claim.gates.as_slice());
+        let (look, begun) = desk.schedule.with_host(who, now, |row| {
+            let (change, look) = decide(claim, row, (now, first));
+            let begun = change.is_some();
+            (change, (look, begun))
+        })?;
+        if begun {
             desk.begun.insert(claim.host.to_owned());
         }
         drop(desk);
@@ -182,12 +196,11 @@ impl Door<'_> {
             *at_once -= 1;
         }
         let now = self.ticks.end();
-        let policy = claim.source.policy;
-        if let Some((_, gate)) = locked(&self.gates).iter_mut().find(|(name, _)| *name == policy) {
-            gate.end(now, taken.started, done.bytes);
-        }
+        let span = (taken.started, now);
+        let holds = claim.gates.iter().map(|gate| gate.hold_until(span, done.reply)).collect();
+        let who = (claim.host, &claim.source.id, claim.gates.as_slice());
         let mut desk = locked(&self.desk);
-        let ended = desk.schedule.with_host((claim.host, &claim.source.id), now, |row| {
+        let ended = desk.schedule.with_host(who, now, |row| {
             let mut host = Host::new(claim.terms.clone(), row.state);
             let next = done.reply.map(|reply| host.end(now, &done.ended(reply)));
             if next.is_none() {
@@ -195,7 +208,8 @@ impl Door<'_> {
             }
             let state = host.state().clone();
             let counted = self.count(claim, taken, (done, now, &state));
-            (Some(Change { state, hold: Hold::Ended, counted }), next.unwrap_or(Next::Done))
+            let (hold, gates) = (Hold::Ended, AtGates::Ended(holds));
+            (Some(Change { state, hold, gates, counted }), next.unwrap_or(Next::Done))
         });
         Ok(ended?)
     }
@@ -235,11 +249,11 @@ impl Door<'_> {
         work: impl FnOnce() -> (Reply, T),
     ) -> Result<Result<T, String>, RunError> {
         let host = host_key(host);
-        let terms = self.hosts.terms(&host, source);
-        let claim = Claim { source, host: &host, kind: RequestKind::Git, terms };
+        let errand = Errand { source, kind: RequestKind::Git, fresh: true };
+        let claim = self.claim(&errand, (&host, &format!("https://{host}/")));
         let taken = match self.await_turn(&claim)? {
             Ok(taken) => taken,
-            Err(why) => return Ok(Err(why)),
+            Err(put) => return Ok(Err(put.why)),
         };
         let (reply, result) = work();
         let reply = Some(reply).filter(|_| !self.context.interrupt.is_raised());
@@ -268,8 +282,12 @@ impl Door<'_> {
                 return HostView::default();
             }
         };
-        let standard = Terms::new(Duration::ZERO, &Policy::of(PolicyName::Standard));
-        let terms = self.hosts.named(&key).cloned().unwrap_or(standard);
+        let policies = &self.context.config.policies;
+        let standard = policies.iter().find(|it| it.name.as_str() == PolicyName::STANDARD);
+        let standard = || standard.map(|policy| Terms::new(Duration::ZERO, policy));
+        let Some(terms) = self.hosts.named(&key).cloned().or_else(standard) else {
+            return HostView::default();
+        };
         let mut schedule = Host::new(terms, row.state);
         if !desk.begun.contains(&key) {
             schedule.begin_run(now);
@@ -296,10 +314,13 @@ impl Done {
 /// Decides about one look at a host; `first` where this process has not begun its run there.
 fn decide(claim: &Claim<'_>, row: HostRow, (now, first): (Millis, bool)) -> (Option<Change>, Look) {
     if row.stopped {
-        return (None, Look::Deferred(STOPPED.to_owned()));
+        return (None, Look::Put(Put::off(STOPPED)));
     }
     if row.lease == Lease::Held {
         return (None, Look::Busy);
+    }
+    if let Some(look) = hold_back(claim, &row, now) {
+        return (None, look);
     }
     let mut host = Host::new(claim.terms.clone(), row.state);
     host.abandon(now);
@@ -320,12 +341,34 @@ fn decide(claim: &Claim<'_>, row: HostRow, (now, first): (Millis, bool)) -> (Opt
         Turn::Busy => (Hold::Ended, Look::Busy),
         Turn::Parked => {
             let why = host.parked().map(|parked| left(claim.host, parked));
-            (Hold::Ended, Look::Deferred(why.unwrap_or_default()))
+            (Hold::Ended, Look::Put(Put::off(&why.unwrap_or_default())))
         }
     };
     let changed = first || row.lease == Lease::Left || matches!(look, Look::Now(_));
-    let change = changed.then(|| Change { state: host.state().clone(), hold, counted: None });
+    let gates = match look {
+        Look::Now(_) => AtGates::Begun { fresh: claim.fresh },
+        _ => AtGates::AsTheyAre,
+    };
+    let state = host.state().clone();
+    let change = changed.then_some(Change { state, hold, gates, counted: None });
     (change, look)
+}
+
+/// What the gates say, where one of them is not open.
+fn hold_back(claim: &Claim<'_>, row: &HostRow, now: Millis) -> Option<Look> {
+    let ways = claim.gates.iter().zip(&row.passages).map(|(gate, passages)| {
+        let way = gate.way(passages, claim.fresh, now);
+        match way {
+            Way::Open => None,
+            Way::Busy => Some(Look::Busy),
+            Way::Wait(wait) if wait <= LONGEST_HOLD => Some(Look::At(after(now, wait))),
+            Way::Wait(wait) | Way::Full(wait) => {
+                let why = format!("the limit {} is reached", gate.name);
+                Some(Look::Put(Put { why, retry: Some(wait) }))
+            }
+        }
+    });
+    ways.flatten().next()
 }
 
 /// Why a host is left for a later run.

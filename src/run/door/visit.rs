@@ -1,10 +1,11 @@
 //! One address asked for, and followed where it leads.
 
-use super::exchange::Got;
+use super::exchange::{Errand, Got};
 use super::robots::Rules;
-use super::{Answer, Ask, Door, Follow, RequestKind, RunError, Visit};
+use super::turn::Put;
+use super::{Answer, Ask, Door, Follow, RequestKind, RunError, Visit, locked};
 use crate::fetch::http::{Request, Response};
-use crate::model::{PageUrl, printable};
+use crate::model::{PageUrl, PolicyKind, Source, printable};
 
 /// Most redirects that are followed.
 pub(super) const HOPS: usize = 5;
@@ -54,9 +55,13 @@ impl Door<'_> {
                 return Ok(hindrance);
             }
             let validators = ask.validators.filter(|_| hops.len() == 1);
-            let request = Request { url: here, accept: ask.accept, validators, limit: ask.limit };
-            let (response, time) = match self.exchange((ask.source, ask.kind), request)? {
-                Got::Deferred(why) => return Ok(Visit::Deferred(why)),
+            let request = Request { validators, ..Request::new(here, ask.accept, ask.limit) };
+            let errand = Errand { source: ask.source, kind: ask.kind, fresh: hops.len() == 1 };
+            let (response, time) = match self.exchange(errand, request)? {
+                Got::Put(Put { why, retry: None }) => return Ok(Visit::Deferred(why)),
+                Got::Put(Put { why, retry: Some(retry) }) => {
+                    return Ok(Visit::Later { why, retry });
+                }
                 Got::Failed(_, why) => return Ok(Visit::Failed(why)),
                 Got::Response(response, time) => (response, time),
             };
@@ -81,8 +86,13 @@ impl Door<'_> {
         Ok(Visit::Failed("nothing was asked for".to_owned()))
     }
 
-    /// What robots.txt has against an address, if anything.
+    /// What the policy or robots.txt has against an address, if anything.
     fn hindrance(&self, ask: &Ask<'_>, url: &PageUrl) -> Result<Option<Visit>, RunError> {
+        let kind = ask.source.policy.kind(ask.kind, url.as_str());
+        if let Some(why) = kind.and_then(|kind| kind.refused.as_ref()) {
+            let why = format!("the policy `{}` does not allow it: {why}", ask.source.policy.name);
+            return Ok(Some(Visit::Refused { url: url.clone(), why }));
+        }
         let (access, retry) = match self.rules(ask.source, url, &[])? {
             Rules::Deferred(why) => return Ok(Some(Visit::Deferred(why))),
             Rules::Known(access, retry) => (access, retry),
@@ -95,7 +105,31 @@ impl Door<'_> {
             return Ok(Some(Visit::Unreachable { why: why.to_owned(), retry }));
         }
         let ground = printable(&verdict.ground.to_string());
+        if ask.source.robots_exception && kind.is_some_and(|kind| kind.robots_exception) {
+            self.tell_exception((ask.source, kind), url, &ground);
+            return Ok(None);
+        }
         Ok(Some(Visit::Disallowed { url: url.clone(), ground }))
+    }
+
+    /// Says that an exception from robots.txt was made, once for each kind and origin; the log
+    /// has every one.
+    fn tell_exception(
+        &self,
+        (source, kind): (&Source, Option<&PolicyKind>),
+        url: &PageUrl,
+        ground: &str,
+    ) {
+        let (id, origin) = (&source.id, url.origin());
+        let kind = kind.map_or("", |kind| kind.name.as_str());
+        tracing::warn!(source = %id, %url, ground, "asked for by the robots_exception of the source");
+        let told = format!(
+            "{id}: `robots_exception` lets requests of the kind `{kind}` through that robots.txt of \
+             {origin} forbids ({ground})"
+        );
+        if locked(&self.desk).told.insert(format!("{kind} {origin}")) {
+            self.context.progress.warn(&told);
+        }
     }
 }
 

@@ -427,6 +427,11 @@ fn why(url: &PageUrl, visit: &Visit) -> String {
         Visit::Disallowed { url: at, ground } => {
             format!("{url}: it leads to {at}, which is forbidden by {ground}")
         }
+        Visit::Refused { url: at, why } if at == url => format!("{url}: {why}"),
+        Visit::Refused { url: at, why } => format!("{url}: it leads to {at}, and {why}"),
+        Visit::Later { why, retry } => {
+            format!("{url}: {why}, for another {} s", retry.as_secs())
+        }
         Visit::Unreachable { why, .. } => {
             format!("{url}: robots.txt could not be read: {}", shown(why))
         }

@@ -306,12 +306,11 @@ impl Crawl<'_, '_> {
         self.draft(case, &draft)
     }
 
-    /// Asks for a URL later in this run, where its origin has answered before and is asked
-    /// for its robots.txt again in time; else leaves the host for a later run.
+    /// Asks for a URL later in this run, where that is in time; else leaves what waits of its
+    /// site for its host for a later run.
     fn postpone(&mut self, job: &Job, retry: Option<Duration>, why: &str) -> Result<(), RunError> {
         let host = job.url.host().to_owned();
-        let answers = self.sites[job.site].answers > 0;
-        match retry.filter(|retry| answers && *retry < self.pass.time_left()) {
+        match retry.filter(|retry| *retry < self.pass.time_left()) {
             Some(retry) => {
                 let until = self.pass.context.clock.monotonic() + retry;
                 self.lanes.pause(&host, job.site, until);
@@ -346,10 +345,21 @@ impl Crawl<'_, '_> {
                 }
                 facts.disallowed(&why, plan.site.robots_removed)
             }
+            Visit::Refused { url, why } => {
+                let at = if url == job.url { String::new() } else { format!("{url}: ") };
+                let why = format!("{at}{why}");
+                if is_start(job) {
+                    self.sites[job.site].trouble.push(format!("{}: {why}", job.url));
+                }
+                facts.skipped(why)
+            }
             Visit::Unreachable { why, retry } => {
                 let why = format!("robots.txt of {} could not be read: {why}", job.url.origin());
-                return self.postpone(job, retry, &why);
+                // Where nothing has answered yet, hope is for the next run.
+                let answers = self.sites[job.site].answers > 0;
+                return self.postpone(job, retry.filter(|_| answers), &why);
             }
+            Visit::Later { why, retry } => return self.postpone(job, Some(retry), &why),
             Visit::Deferred(why) => {
                 self.lanes.close(&host, job.site, &why);
                 return Ok(());

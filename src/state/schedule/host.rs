@@ -34,7 +34,7 @@ pub(super) fn load(
     let lease = lease::of(&saved, own, now);
     let before = Before { lease: saved, crawl_delays: state.crawl_delays.clone() };
     let stopped = is_stopped(db, (host, source))?;
-    Ok((HostRow { state, lease, stopped }, before))
+    Ok((HostRow { state, lease, stopped, passages: Vec::new() }, before))
 }
 
 fn state(row: &Row<'_>) -> rusqlite::Result<HostState> {

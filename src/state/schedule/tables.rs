@@ -5,7 +5,7 @@ use crate::state::open::Format;
 /// All times are milliseconds since 1970 by the clock of the machine, all durations
 /// milliseconds.
 pub(super) const FORMAT: Format =
-    Format { steps: &[CREATE], synchronous: "NORMAL", page_size: 1024 };
+    Format { steps: &[CREATE, PASSAGES], synchronous: "NORMAL", page_size: 1024 };
 
 const CREATE: &str = "
 CREATE TABLE host (
@@ -64,4 +64,19 @@ CREATE TABLE stop (             -- makes no further request in this run
     name TEXT NOT NULL,
     PRIMARY KEY (kind, name)
 ) WITHOUT ROWID;
+";
+
+/// Requests that count against the limits of policies.
+const PASSAGES: &str = "
+CREATE TABLE passage (
+    gate TEXT NOT NULL,         -- policy, limit, and the host or source that it is for
+    host TEXT NOT NULL,
+    started_at INTEGER NOT NULL,
+    ended_at INTEGER,
+    hold_until INTEGER NOT NULL,
+    forget_at INTEGER,          -- when it counts no longer
+    fresh INTEGER NOT NULL      -- 0: a retry, or a redirect of another
+);
+CREATE INDEX passage_gate ON passage (gate);
+CREATE INDEX passage_under_way ON passage (host) WHERE ended_at IS NULL;
 ";

@@ -30,8 +30,8 @@ fn docs() -> SourceId {
 }
 
 fn save(schedule: &mut Schedule, state: &HostState, hold: Hold) {
-    let change = Change { state: state.clone(), hold, counted: None };
-    schedule.with_host(("h", &docs()), 1000, |_| (Some(change), ())).unwrap();
+    let change = Change { state: state.clone(), hold, gates: AtGates::AsTheyAre, counted: None };
+    schedule.with_host(("h", &docs(), &[]), 1000, |_| (Some(change), ())).unwrap();
 }
 
 fn counted(run: i64, kind: RequestKind, gap: Option<Millis>) -> Counted {
@@ -71,7 +71,15 @@ fn a_host_comes_back_as_it_was() {
     for state in [&full, &spare, &HostState::default(), &full] {
         save(&mut folder.open(), state, Hold::Ended);
         let row = folder.open().host("h", 1000).unwrap();
-        assert_eq!(row, HostRow { state: state.clone(), lease: Lease::Free, stopped: false });
+        assert_eq!(
+            row,
+            HostRow {
+                state: state.clone(),
+                lease: Lease::Free,
+                stopped: false,
+                passages: Vec::new(),
+            }
+        );
     }
     let state = HostState { backoff: Duration::from_nanos(1), ..HostState::default() };
     save(&mut folder.open(), &state, Hold::Ended);
@@ -107,9 +115,17 @@ fn whoever_has_the_turn_has_it_alone() {
                     let add = |row: HostRow| {
                         let failures = row.state.failures + 1;
                         let state = HostState { failures, ..row.state };
-                        (Some(Change { state, hold: Hold::AsItIs, counted: None }), ())
+                        (
+                            Some(Change {
+                                state,
+                                hold: Hold::AsItIs,
+                                gates: AtGates::AsTheyAre,
+                                counted: None,
+                            }),
+                            (),
+                        )
                     };
-                    schedule.with_host(("h", &docs()), 1000, add).unwrap();
+                    schedule.with_host(("h", &docs(), &[]), 1000, add).unwrap();
                 }
             });
         }
@@ -124,9 +140,11 @@ fn conduct_adds_up_by_run_host_and_kind() {
     assert_eq!(schedule.last_run().unwrap(), None);
     let mut count = |host: &str, counted: Counted| {
         let change = |row: HostRow| {
-            (Some(Change { state: row.state, hold: Hold::Ended, counted: Some(counted) }), ())
+            let gates = AtGates::AsTheyAre;
+            let counted = Some(counted);
+            (Some(Change { state: row.state, hold: Hold::Ended, gates, counted }), ())
         };
-        schedule.with_host((host, &docs()), 1000, change).unwrap();
+        schedule.with_host((host, &docs(), &[]), 1000, change).unwrap();
     };
     count("b", counted(3, RequestKind::Page, Some(50)));
     count("b", counted(3, RequestKind::Robots, None));
@@ -163,7 +181,7 @@ fn stops_hold_until_they_are_forgotten() {
     schedule.stop(Stop::Host("h")).unwrap();
     assert!(stopped("other", "docs") && stopped("h", "other"));
     assert!(!stopped("docs", "h") && !stopped("other", "other"));
-    assert!(schedule.with_host(("h", &docs()), 0, |row| (None, row.stopped)).unwrap());
+    assert!(schedule.with_host(("h", &docs(), &[]), 0, |row| (None, row.stopped)).unwrap());
     schedule.forget_stops().unwrap();
     assert!(!stopped("h", "docs"));
 }

@@ -120,6 +120,8 @@ pub fn told(visit: &Visit) -> String {
         Visit::Moved { to, status, .. } => format!("moved {status} {to}"),
         Visit::Astray { to, status, why } => format!("astray {status} {to}: {why}"),
         Visit::Disallowed { url, ground } => format!("disallowed {url}: {ground}"),
+        Visit::Refused { url, why } => format!("refused {url}: {why}"),
+        Visit::Later { why, retry } => format!("later in {} s: {why}", retry.as_secs()),
         Visit::Unreachable { why, retry } => format!("unreachable {}: {why}", retry.is_some()),
         Visit::Deferred(why) => format!("deferred: {why}"),
         Visit::Failed(why) => format!("failed: {why}"),
