@@ -9,8 +9,10 @@
 
 use std::fmt;
 
-use crate::model::Timestamp;
+use crate::model::{Spread, Timestamp};
 
+/// Seconds around the reading of a sitemap that count as the moment of it.
+const FRESH: i64 = 3600;
 /// Seconds from the end of a day in UTC to its end in the last time zone (UTC−12).
 const LAST_ZONE: i64 = 12 * 3600;
 const DAY: i64 = 24 * 3600;
@@ -199,14 +201,27 @@ fn mail_date(text: &str) -> Option<LastMod> {
 }
 
 /// What the dates of one sitemap have in common, gathered while its entries pass by.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct LastModSpread {
+    now: Timestamp,
     entries: u64,
+    /// Entries that state something.
+    stating: u64,
+    /// Those of them that state something that can be.
+    possible: u64,
+    /// Those of them that state a time shortly before the sitemap was read.
+    fresh: u64,
     first: Option<LastMod>,
     differs: bool,
 }
 
 impl LastModSpread {
+    /// Of a sitemap that is read at `now`.
+    #[must_use]
+    pub fn new(now: Timestamp) -> Self {
+        Self { now, entries: 0, stating: 0, possible: 0, fresh: 0, first: None, differs: false }
+    }
+
     /// Counts an entry in.
     pub fn see(&mut self, lastmod: Option<LastMod>) {
         if self.entries == 0 {
@@ -214,13 +229,24 @@ impl LastModSpread {
         }
         self.differs |= lastmod.is_none() || lastmod != self.first;
         self.entries += 1;
+        let Some(lastmod) = lastmod else { return };
+        self.stating += 1;
+        self.possible += u64::from(lastmod.known(self.now).is_some());
+        let age = self.now.unix() - lastmod.start().unix();
+        self.fresh += u64::from(lastmod.is_time() && (-FRESH..=FRESH).contains(&age));
     }
 
-    /// Whether all entries, two at least, state the same: then the date is that of the file
-    /// and says nothing about the pages.
+    /// What they have in common. Two entries at least are needed to tell.
     #[must_use]
-    pub fn is_generated(&self) -> bool {
-        self.entries > 1 && !self.differs
+    pub fn common(&self) -> Spread {
+        match self {
+            _ if self.stating == 0 => Spread::Silent,
+            _ if self.possible == 0 && self.fresh == 0 => Spread::Impossible,
+            _ if self.entries < 2 => Spread::Varied,
+            _ if !self.differs => Spread::Equal,
+            _ if self.fresh == self.entries => Spread::Now,
+            _ => Spread::Varied,
+        }
     }
 }
 
@@ -318,26 +344,44 @@ mod tests {
         }
     }
 
+    fn spread(texts: &[&str]) -> Spread {
+        let mut spread = LastModSpread::new(at("2026-11-30T02:00:00Z"));
+        for text in texts {
+            spread.see(LastMod::parse(text));
+        }
+        spread.common()
+    }
+
     #[test]
     fn one_date_for_all_entries_is_the_date_of_the_file() {
-        let spread = |texts: &[&str]| {
-            let mut spread = LastModSpread::default();
-            for text in texts {
-                spread.see(LastMod::parse(text));
-            }
-            spread.is_generated()
-        };
-        assert!(spread(&["2026-01-01", "2026-01-01", "2026-01-01"]));
+        assert_eq!(spread(&["2026-01-01", "2026-01-01", "2026-01-01"]), Spread::Equal);
         for texts in [
-            &[][..],
-            &["2026-01-01"],
-            &["", ""],
+            &["2026-01-01"][..],
             &["2026-01-01", "2026-01-02"],
             &["2026-01-01", "", "2026-01-01"],
             &["", "2026-01-01", "2026-01-01"],
             &["2026-01-01", "2026-01-01T00:00:00Z"],
         ] {
-            assert!(!spread(texts), "{texts:?}");
+            assert_eq!(spread(texts), Spread::Varied, "{texts:?}");
         }
+        assert_eq!((spread(&[]), spread(&["", ""])), (Spread::Silent, Spread::Silent));
+    }
+
+    #[test]
+    fn the_moment_of_reading_is_no_date_of_a_change() {
+        let (one, two) = ("2026-11-30T01:59:58Z", "2026-11-30T01:59:59Z");
+        assert_eq!(spread(&[one, two]), Spread::Now);
+        // A clock that is a little ahead of ours.
+        assert_eq!(spread(&["2026-11-30T02:00:01Z", "2026-11-30T02:00:02Z"]), Spread::Now);
+        assert_eq!(spread(&[one, two, "2026-11-29T01:00:00Z"]), Spread::Varied);
+        assert_eq!(spread(&[one, two, ""]), Spread::Varied);
+        assert_eq!(spread(&[one]), Spread::Varied, "a site of one page that was just edited");
+    }
+
+    #[test]
+    fn dates_that_cannot_be_are_none() {
+        assert_eq!(spread(&["2099-01-01", "2099-01-02"]), Spread::Impossible);
+        assert_eq!(spread(&["1970-01-01"]), Spread::Impossible);
+        assert_eq!(spread(&["2099-01-01", "2026-01-02"]), Spread::Varied);
     }
 }

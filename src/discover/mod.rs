@@ -4,6 +4,7 @@
 //! * [`Scope`] which addresses belong to a site
 //! * [`LastMod`] when a site says that a page changed
 //! * [`sitemap`] which pages a site lists
+//! * [`trust`] whether what it states of changes is believed
 //! * [`frontier`] what a run reads next, and what it leaves out
 //! * [`revisit`] whether what is known is asked for again, and with what
 
@@ -13,6 +14,7 @@ pub mod revisit;
 mod scope;
 mod selection;
 pub mod sitemap;
+pub mod trust;
 
 pub use lastmod::{LastMod, LastModSpread};
 pub use scope::{Scope, Verdict};

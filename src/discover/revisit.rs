@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use super::LastMod;
 use super::frontier::{Candidate, Decision, Known as KnownText, Priority, decide};
+use super::trust::{Doubt, is_sample};
 use crate::model::{Known, OutcomeKind, PageUrl, Timestamp, UrlKind, Visit};
 
 /// How long a page that was never there is not asked for again, in seconds.
@@ -25,6 +26,17 @@ pub struct Rules {
     pub depth: u32,
     /// Fingerprint of what decides the conversion of a page.
     pub conversion: i64,
+}
+
+/// A URL, how it is reached, and whether what its sitemap states is believed.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// The URL.
+    pub url: &'a PageUrl,
+    /// How it is reached.
+    pub known: &'a Known,
+    /// Why what its sitemap states is ignored; `None` where it is believed.
+    pub doubt: Option<Doubt>,
 }
 
 /// What a run does with a URL.
@@ -55,6 +67,10 @@ pub enum Cause {
     Gone,
     /// What its sitemap states was believed for long enough.
     Recheck,
+    /// Its sitemap states no change, and a sample shows whether such sitemaps are right.
+    Sample,
+    /// What its sitemap states is ignored.
+    Doubted(Doubt),
     /// No sitemap states when it changed.
     NothingStated,
 }
@@ -62,6 +78,10 @@ pub enum Cause {
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Doubted(doubt) => {
+                return write!(f, "the dates of its sitemap are ignored, since {doubt}");
+            }
+            Self::Sample => "its sitemap states no change, and it is in today's sample of such",
             Self::New => "it never was",
             Self::NoText => "the archive has no text of it",
             Self::Rules => "the rules of its conversion have changed",
@@ -104,12 +124,8 @@ impl fmt::Display for Unconditional {
 
 /// When a page has its turn in a run that began at `now`.
 #[must_use]
-pub fn turn(
-    rules: &Rules,
-    (url, known): (&PageUrl, &Known),
-    visit: Option<&Visit>,
-    now: Timestamp,
-) -> Turn {
+pub fn turn(rules: &Rules, subject: &Subject<'_>, visit: Option<&Visit>, now: Timestamp) -> Turn {
+    let Subject { url, known, doubt } = *subject;
     let Some(visit) = visit else { return Turn::Wait(Priority::New(known.depth), Cause::New) };
     let looked = visit.looked;
     let recheck = seconds(rules.recheck);
@@ -128,16 +144,26 @@ pub fn turn(
     if known.depth < rules.depth && !visit.followed {
         return Turn::Wait(Priority::Revisit(looked), Cause::Links);
     }
-    match decision(rules, (url, known), visit, now) {
+    match decision(rules, subject, visit, now) {
         Decision::Fetch(new @ Priority::New(_)) => Turn::Wait(new, Cause::New),
-        Decision::Fetch(changed @ Priority::Changed(_)) => Turn::Wait(changed, Cause::Stated),
+        Decision::Fetch(changed @ Priority::Changed(_)) => match doubt {
+            Some(doubt) => Turn::Wait(Priority::Revisit(looked), Cause::Doubted(doubt)),
+            None => Turn::Wait(changed, Cause::Stated),
+        },
         Decision::Fetch(revisit @ Priority::Revisit(_)) => {
-            let stated = stated(known).is_some();
-            Turn::Wait(revisit, if stated { Cause::Recheck } else { Cause::NothingStated })
+            let cause = match doubt {
+                Some(doubt) if doubt.is_of_all() => Cause::Doubted(doubt),
+                _ if stated(known).is_some() => Cause::Recheck,
+                _ => Cause::NothingStated,
+            };
+            Turn::Wait(revisit, cause)
         }
         // Gone once, a page is looked at again whatever its sitemap says.
         Decision::SkipUnchanged | Decision::NotDue if visit.gone_since.is_some() => {
             Turn::Wait(Priority::Revisit(looked), Cause::Gone)
+        }
+        Decision::SkipUnchanged if is_sample(url, looked, now) => {
+            Turn::Wait(Priority::Revisit(looked), Cause::Sample)
         }
         Decision::SkipUnchanged | Decision::NotDue => Turn::Unchanged(after(looked, recheck)),
     }
@@ -157,12 +183,7 @@ fn patience(visit: &Visit, recheck: i64) -> i64 {
 
 /// What a run that began at `now` does with a URL whose text, or entries, are known.
 #[must_use]
-pub fn decision(
-    rules: &Rules,
-    (url, known): (&PageUrl, &Known),
-    visit: &Visit,
-    now: Timestamp,
-) -> Decision {
+pub fn decision(rules: &Rules, subject: &Subject<'_>, visit: &Visit, now: Timestamp) -> Decision {
     // What this run looked at is drafted: a look in the second of its start was an earlier
     // run's. One that is far ahead tells of a clock that was wrong.
     let ahead = visit.looked.unix() - now.unix();
@@ -171,10 +192,10 @@ pub fn decision(
         .unwrap_or(now);
     let then = visit.lastmod.as_deref().and_then(LastMod::parse);
     let candidate = Candidate {
-        url: url.clone(),
-        depth: known.depth,
+        url: subject.url.clone(),
+        depth: subject.known.depth,
         known: Some(KnownText { last_looked: visit.looked, lastmod: then }),
-        lastmod: stated(known),
+        lastmod: stated(subject.known).filter(|_| !subject.doubt.is_some_and(Doubt::is_of_all)),
     };
     decide(&candidate, rules.recheck, now)
 }
@@ -259,7 +280,8 @@ mod tests {
 
     fn turned(listed: Option<&str>, visit: &Visit) -> Turn {
         let url = PageUrl::parse("https://h.example/a").unwrap();
-        turn(&RULES, (&url, &known(listed)), Some(visit), at("2026-11-25T02:00:00Z"))
+        let subject = Subject { url: &url, known: &known(listed), doubt: None };
+        turn(&RULES, &subject, Some(visit), at("2026-11-25T02:00:00Z"))
     }
 
     #[test]
@@ -277,6 +299,31 @@ mod tests {
         assert_eq!(turned(Some("2026-11-01"), &shallow), revisit(Cause::Links));
         let gone = Visit { gone_since: Some(looked), ..visit() };
         assert_eq!(turned(Some("2026-11-01"), &gone), revisit(Cause::Gone));
+    }
+
+    #[test]
+    fn what_is_doubted_is_asked_for_and_of_what_is_believed_a_sample() {
+        let looked = at("2026-11-20T02:00:00Z");
+        let now = at("2026-11-25T02:00:00Z");
+        let known = known(Some("2026-11-01"));
+        let of = |n: usize, doubt| {
+            let url = PageUrl::parse(&format!("https://h.example/{n}")).unwrap();
+            turn(&RULES, &Subject { url: &url, known: &known, doubt }, Some(&visit()), now)
+        };
+        let wait = |cause| Turn::Wait(Priority::Revisit(looked), cause);
+        let doubt = Doubt::Missed(2, 9);
+        assert_eq!(of(1, Some(doubt)), wait(Cause::Doubted(doubt)));
+        let alarms = Some(Doubt::Alarms(40, 42));
+        let url = PageUrl::parse("https://h.example/1").unwrap();
+        let subject = |listed| Subject { url: &url, known: listed, doubt: alarms };
+        let told = |listed| turn(&RULES, &subject(listed), Some(&visit()), now);
+        let news = Known { listed: Some("2026-11-22".to_owned()), ..known.clone() };
+        assert_eq!(told(&news), wait(Cause::Doubted(Doubt::Alarms(40, 42))));
+        assert!(matches!(told(&known), Turn::Unchanged(_)), "that it is unchanged is believed");
+        let turns: Vec<Turn> = (0..200).map(|n| of(n, None)).collect();
+        let sample = turns.iter().filter(|turn| **turn == wait(Cause::Sample)).count();
+        let rest = turns.iter().filter(|turn| matches!(turn, Turn::Unchanged(_))).count();
+        assert!((1..20).contains(&sample) && sample + rest == 200, "{sample} {rest}");
     }
 
     #[test]

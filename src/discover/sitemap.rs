@@ -28,7 +28,7 @@ mod xml;
 use std::io::BufRead;
 
 use super::{LastMod, LastModSpread};
-use crate::model::{Note, PageUrl, Refusal, Timestamp};
+use crate::model::{Note, PageUrl, Refusal, Spread, Timestamp};
 
 use characters::Characters;
 use layers::Stop;
@@ -178,9 +178,8 @@ pub struct Report {
     pub spoiled: u64,
     /// Whether something of the file was not read.
     pub partial: bool,
-    /// Whether all entries state the same time of change, which then says nothing about
-    /// them (see [`LastModSpread`]).
-    pub generated: bool,
+    /// What the times of change that its entries state have in common.
+    pub spread: Spread,
     /// What people may want to know, once each.
     pub notes: Vec<Note>,
 }
@@ -197,7 +196,7 @@ pub fn read_sitemap(
         reading,
         found: &mut found,
         report: Report::default(),
-        spread: LastModSpread::default(),
+        spread: LastModSpread::new(reading.now),
     };
     let (head, plain) = layers::open(input, &reading.limits);
     let mut characters = Characters::new(&head, plain, reading.limits.token);
@@ -212,7 +211,7 @@ pub fn read_sitemap(
         }
         Err(error) => sink.stop(&Stop::of(&error)),
     }
-    sink.report.generated = sink.spread.is_generated();
+    sink.report.spread = sink.spread.common();
     sink.report
 }
 

@@ -7,6 +7,7 @@ mod address;
 mod bot;
 mod capture;
 mod connect;
+mod fingerprint;
 mod link;
 mod media;
 mod outcome;
@@ -20,6 +21,7 @@ mod repository;
 mod request;
 mod run;
 mod source;
+mod stated;
 mod time;
 mod url;
 mod visit;
@@ -29,6 +31,7 @@ pub use address::is_global_address;
 pub use bot::Bot;
 pub use capture::{Capture, Validators};
 pub use connect::{ConnectTo, InvalidConnectTo, host_key, split_port};
+pub use fingerprint::fingerprint;
 pub use link::{Link, Resolve};
 pub use media::MediaType;
 pub use outcome::{Note, Outcome, OutcomeKind};
@@ -48,6 +51,7 @@ pub use source::{
     Feed, GitSource, InvalidSourceId, MarkdownChoice, RobotsRemoved, Site, Source, SourceId,
     SourceKind, Visibility, Volatile,
 };
+pub use stated::{Record, Spread, Stated};
 pub use time::{InvalidTime, Timestamp};
 pub use url::{PageUrl, Refusal};
 pub use visit::{Known, Move, UrlId, UrlKind, Visit};

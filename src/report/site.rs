@@ -7,10 +7,9 @@ use serde::Serialize;
 use super::basis::{Basis, time};
 use super::{ReportError, lookup};
 use crate::discover::frontier::{Decision, Priority};
-use crate::discover::revisit::{Rules, Turn, conditional, decision, turn};
-use crate::model::{
-    Known, OutcomeKind, PageUrl, Site, Source, SourceKind, Timestamp, UrlKind, Visit,
-};
+use crate::discover::revisit::{Rules, Subject, Turn, conditional, decision, turn};
+use crate::discover::trust::doubt;
+use crate::model::{OutcomeKind, PageUrl, Site, Source, SourceKind, Timestamp, UrlKind, Visit};
 use crate::politeness::Robots;
 use crate::state::{RobotsRow, SiteUrl, State};
 
@@ -27,6 +26,9 @@ pub struct SiteLine {
     pub listed_by: Option<String>,
     /// The lastmod that the sitemap states.
     pub stated: Option<String>,
+    /// Why the lastmods of the sitemap are ignored; `None` where they are believed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ignored: Option<String>,
     /// How it answered last; `None` where no run asked for it.
     pub last: Option<VisitLine>,
     /// What a run that began now would do with it, in words.
@@ -77,6 +79,8 @@ impl SiteLine {
         let Some(row) = state.site_url(&source.id, url.as_str())? else { return Ok(None) };
         let Some(known) = row.known.clone() else { return Ok(None) };
         let sitemap = known.sitemap.map(|id| state.site_url_of(id)).transpose()?.flatten();
+        let stated = known.sitemap.map(|id| state.stated(id)).transpose()?.flatten();
+        let doubt = stated.as_ref().and_then(doubt);
         let denied = state.denied_urls(&source.id)?;
         let denied = denied.iter().any(|denied| denied == "*" || denied == url.as_str());
         let forbidden = robots.filter(|robots| robots.allowed == Some(false));
@@ -87,7 +91,8 @@ impl SiteLine {
         } else if let Some(robots) = forbidden {
             format!("does not ask for it: {}", robots.verdict)
         } else {
-            next(basis, (source, site), (url, &row, &known))
+            let subject = Subject { url, known: &known, doubt };
+            next(basis, (source, site), (&subject, &row))
         };
         Ok(Some(Self {
             source: source.id.to_string(),
@@ -95,6 +100,7 @@ impl SiteLine {
             depth: known.depth,
             listed_by: sitemap.map(|row| row.url),
             stated: known.listed,
+            ignored: doubt.map(|doubt| doubt.to_string()),
             last: row.visit.map(VisitLine::of),
             next,
         }))
@@ -109,6 +115,9 @@ impl SiteLine {
             let _ = write!(out, ", listed by {sitemap}{}", stated.unwrap_or_default());
         }
         out.push('\n');
+        if let Some(why) = &self.ignored {
+            let _ = writeln!(out, "    what its sitemap states of changes is ignored: {why}");
+        }
         match &self.last {
             Some(last) => last.write(out),
             None => out.push_str("    not asked for yet\n"),
@@ -190,8 +199,9 @@ fn is_start(source: &Source, url: &PageUrl) -> bool {
 fn next(
     basis: &Basis<'_>,
     (source, site): (&Source, &Site),
-    (url, row, known): (&PageUrl, &SiteUrl, &Known),
+    (subject, row): (&Subject<'_>, &SiteUrl),
 ) -> String {
+    let Subject { url, known, .. } = *subject;
     let conversion = (basis.run.conversion)(source).unwrap_or_default();
     let rules = Rules { recheck: site.recheck, depth: site.depth, conversion };
     let visit = row.visit.as_ref();
@@ -200,14 +210,14 @@ fn next(
     } else if known.kind == UrlKind::Sitemap {
         match visit.filter(|visit| visit.stored) {
             Some(visit)
-                if decision(&rules, (url, known), visit, basis.now) == Decision::SkipUnchanged =>
+                if decision(&rules, subject, visit, basis.now) == Decision::SkipUnchanged =>
             {
                 return "does not ask for it: its index states that it is as it was".to_owned();
             }
             _ => "asks for it, if an index still lists it".to_owned(),
         }
     } else {
-        match turn(&rules, (url, known), visit, basis.now) {
+        match turn(&rules, subject, visit, basis.now) {
             Turn::Unchanged(until) => {
                 return format!(
                     "does not ask for it before {until}, unless its sitemap states a change"

@@ -27,6 +27,7 @@ mod schema;
 mod site_tests;
 mod soundness;
 mod spool;
+mod stated;
 mod upstreams;
 mod visits;
 

@@ -68,7 +68,8 @@ impl State {
     /// The state cannot be written.
     pub fn forget_pages(&mut self) -> Result<(), StateError> {
         let sql = "DELETE FROM tip; DELETE FROM page; DELETE FROM upstream; DELETE FROM visit; \
-                   DELETE FROM queue; DELETE FROM draft; DELETE FROM crawl;";
+                   DELETE FROM queue; DELETE FROM draft; DELETE FROM crawl; \
+                   DELETE FROM stated;";
         self.transaction(|db| db.execute_batch(sql))
     }
 

@@ -2,7 +2,7 @@
 
 /// What makes a state of each version from one of the version before it; the first makes it
 /// from nothing.
-pub(super) const STEPS: [&str; 3] = [FIRST, SITES, HISTORY];
+pub(super) const STEPS: [&str; 4] = [FIRST, SITES, HISTORY, STATED];
 
 /// Runs, pages, the ledger, repositories: version 1.
 const FIRST: &str = "
@@ -152,4 +152,16 @@ CREATE TABLE version (          -- from that commit on a page has that file
 ) WITHOUT ROWID;
 CREATE INDEX version_commit ON version (ref, number);
 CREATE INDEX run_public ON run (public_new) WHERE public_new IS NOT NULL;
+";
+
+/// What sitemaps state of changes: version 4.
+const STATED: &str = "
+CREATE TABLE stated (           -- of a sitemap: what its lastmods have in common, and whether they were right
+    sitemap INTEGER PRIMARY KEY REFERENCES url (id),
+    spread TEXT NOT NULL,       -- silent, varied, equal, now, impossible
+    kept INTEGER NOT NULL,      -- entries that it called unchanged, and that were
+    missed INTEGER NOT NULL,    -- and that were not
+    hits INTEGER NOT NULL,      -- entries that it called changed, and that were
+    alarms INTEGER NOT NULL     -- and that were not
+);
 ";

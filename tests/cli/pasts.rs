@@ -159,7 +159,7 @@ fn an_index_that_is_lost_older_or_of_other_refs_is_made_anew() {
 fn of_version_2(world: &World) {
     let state = world.archive().join("pagelog/state.sqlite");
     let db = rusqlite::Connection::open(state).expect("a state");
-    let sql = "DROP TABLE version; DROP TABLE place; DROP TABLE ref_commit; DROP INDEX run_public; \
+    let sql = "DROP TABLE stated; DROP TABLE version; DROP TABLE place; DROP TABLE ref_commit; DROP INDEX run_public; \
                PRAGMA user_version = 2;";
     db.execute_batch(sql).expect("as it was");
 }

@@ -1,5 +1,8 @@
 //! What a second run asks, and what its commit changes.
 
+use pagelog::discover::trust::is_sample;
+use pagelog::model::{PageUrl, Timestamp};
+
 use super::scene::{HOST, at, crawl, leaf, linked};
 use crate::support::agree::value;
 use crate::support::crawl::{Crawl, PRIVATE, PUBLIC, clock};
@@ -89,14 +92,25 @@ fn pages_whose_sitemap_says_that_nothing_changed_are_not_asked_for() {
     };
     crawl.hosts.on(HOST, "/sitemap.xml", Reply::sitemap(&times("2026-10-03")));
     crawl.day(1, 0);
+    // But for the sample of a day, which is looked at so that the sitemap is not believed blindly.
+    let sample = |day: u32, changed: &[&str]| -> Vec<String> {
+        let now = Timestamp::parse(&clock(day)).expect("a time");
+        let urls = super::scene::addresses(3).into_iter().map(|url| PageUrl::parse(&url));
+        let urls = urls.map(|url| url.expect("a URL"));
+        let before = Timestamp::EPOCH;
+        let drawn =
+            urls.filter(|url| is_sample(url, before, now) && !changed.contains(&url.path()));
+        drawn.map(|url| url.path().to_owned()).collect()
+    };
     let ran = crawl.day(2, 0);
-    assert_eq!(ran.targets(), ["/sitemap.xml"]);
+    assert_eq!(ran.targets(), [vec!["/sitemap.xml".to_owned()], sample(2, &[])].concat());
     assert_eq!(crawl.changes(), [""; 0]);
-    // A new time: that page alone.
+    // A new time: that page first, and nothing else beside the sample.
     crawl.hosts.on(HOST, "/sitemap.xml", Reply::sitemap(&times("2026-12-03")));
     crawl.hosts.on(HOST, "/p02", leaf(2, "Edited."));
     let ran = crawl.day(3, 0);
-    assert_eq!(ran.targets(), ["/sitemap.xml", "/p02"]);
+    let first = vec!["/sitemap.xml".to_owned(), "/p02".to_owned()];
+    assert_eq!(ran.targets(), [first, sample(3, &["/p02"])].concat());
     assert_eq!(crawl.changes(), ["M docs/docs.example.org/p02.md"]);
 }
 

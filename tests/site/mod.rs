@@ -7,6 +7,7 @@ mod forbidden;
 mod hosts;
 mod kept;
 mod kills;
+mod lastmod;
 mod leaving;
 mod nginx;
 mod redirects;

@@ -3,14 +3,14 @@
 
 use std::io::Cursor;
 
-use super::plan::{Plan, fingerprint};
+use super::plan::Plan;
 use crate::discover::sitemap::{Entry, Item, Kind, Limits, Reading, read_sitemap};
 use crate::extract::html::{HtmlDocument, MetaRobots, extract_html};
 use crate::extract::{Document, Extracted, Markup, extract};
 use crate::fetch::http::Headers;
 use crate::model::{
-    Link, MediaType, Note, Outcome, OutcomeKind, PageUrl, Representation, Timestamp, UrlKind,
-    printable,
+    Link, MediaType, Note, Outcome, OutcomeKind, PageUrl, Representation, Spread, Timestamp,
+    UrlKind, fingerprint, printable,
 };
 use crate::state::SpooledAnswer;
 
@@ -59,8 +59,8 @@ pub(super) struct Sheet {
     pub is_index: bool,
     /// Whether something of it could not be read.
     pub partial: bool,
-    /// Whether its lastmods say nothing.
-    pub generated: bool,
+    /// What its lastmods have in common.
+    pub spread: Spread,
     pub notes: Vec<Note>,
     /// Fingerprint of its bytes.
     pub text: i64,
@@ -108,7 +108,7 @@ impl Frame<'_> {
             entries,
             is_index: kind == Kind::Index,
             partial: report.partial,
-            generated: report.generated,
+            spread: report.spread,
             notes,
             text: fingerprint(&String::from_utf8_lossy(body)),
         })

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, SyncSender};
 use std::sync::{Mutex, PoisonError};
 
 use super::body::{Body, Frame, Sheet, Text};
-use super::plan::{Plan, fingerprint};
+use super::plan::Plan;
 use super::receive::{Job, Received};
 use crate::archive::{
     Archive, ArchiveError, EncodedPage, Encoder, Heads, LeakGuard, PageEntry, Sketch, Snapshot,
@@ -13,7 +13,9 @@ use crate::archive::{
 };
 use crate::extract::html::MetaRobots;
 use crate::extract::{Extracted, soft_error};
-use crate::model::{Link, Note, Outcome, OutcomeKind, Page, PageUrl, Timestamp, Visibility};
+use crate::model::{
+    Link, Note, Outcome, OutcomeKind, Page, PageUrl, Timestamp, Visibility, fingerprint,
+};
 use crate::run::RunError;
 use crate::state::SpooledAnswer;
 

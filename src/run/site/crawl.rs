@@ -11,6 +11,7 @@ use super::plan::{Form, Plan, looks_like_sitemap};
 use super::receive::{Held, Job, Named, Received};
 use crate::discover::frontier::Allowance;
 use crate::discover::revisit::conditional;
+use crate::discover::trust::Doubt;
 use crate::model::{OutcomeKind, PageUrl, UrlId, UrlKind};
 use crate::run::RunError;
 use crate::run::door::Door;
@@ -73,6 +74,8 @@ pub(super) struct Crawl<'c, 'a> {
     pub sites: Vec<Progress>,
     /// Depth at which each URL was offered, by its fingerprint.
     pub seen: HashMap<u64, u8>,
+    /// What is thought of the sitemaps, as they come up.
+    pub doubts: HashMap<UrlId, Option<Doubt>>,
     checkpoint: Instant,
     /// Pages that were put since then.
     pub put: u64,
@@ -104,6 +107,7 @@ impl<'c, 'a> Crawl<'c, 'a> {
             lanes: Lanes::new(start),
             sites: plans.iter().map(progress).collect(),
             seen: HashMap::new(),
+            doubts: HashMap::new(),
             checkpoint: now,
             put: 0,
             told: now,

@@ -22,6 +22,7 @@ mod plan;
 mod probe;
 mod receive;
 mod settle;
+mod trust;
 
 pub(super) use probe::probe;
 
@@ -35,12 +36,12 @@ use super::{Effect, RunError, SourceReport};
 use crate::archive::LeakGuard;
 use crate::config::Config;
 use crate::extract;
-use crate::model::{RunId, Source, SourceKind};
+use crate::model::{RunId, Source, SourceKind, fingerprint};
 use crate::run::door::Door;
 use crate::state::{Crawl as OpenCrawl, Spool};
 use convert::Workshop;
 use crawl::Crawl;
-use plan::{Plan, fingerprint};
+use plan::Plan;
 use receive::Held;
 
 /// Answers that wait for a thread that converts, and events that wait for the loop.

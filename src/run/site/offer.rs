@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 
 use super::crawl::{Crawl, Round};
-use super::plan::{fingerprint, looks_like_sitemap};
+use super::plan::looks_like_sitemap;
 use crate::discover::frontier::{Decision, Priority};
-use crate::discover::revisit::{Turn, decision, turn};
+use crate::discover::revisit::{Subject, Turn, decision, turn};
 use crate::discover::sitemap::Entry;
+use crate::discover::trust::is_sample;
 use crate::discover::{LastMod, Verdict};
-use crate::model::{Known, Outcome, OutcomeKind, PageUrl, UrlId, UrlKind, Visit};
+use crate::model::{Known, Outcome, OutcomeKind, PageUrl, UrlId, UrlKind, Visit, fingerprint};
 use crate::run::RunError;
 use crate::state::{Draft, Place, SiteUrl, TreeChange};
 
@@ -201,8 +202,9 @@ impl Crawl<'_, '_> {
         if self.deny((site, id), url)? {
             return Ok(());
         }
+        let subject = Subject { url, known, doubt: self.doubt(known)? };
         let plan = &self.plans[site];
-        match turn(&plan.revisit(), (url, known), row.visit.as_ref(), self.pass.started) {
+        match turn(&plan.revisit(), &subject, row.visit.as_ref(), self.pass.started) {
             Turn::Wait(priority, _) => {
                 let (class, rank) = place(priority);
                 self.enqueue((site, id), url, (class, rank, hops))
@@ -358,9 +360,13 @@ impl Crawl<'_, '_> {
         self.sites[site].sitemaps += 1;
         let read = row.visit.as_ref().filter(|visit| visit.stored);
         let rules = self.plans[site].revisit();
-        let decision = read.map(|visit| decision(&rules, (url, known), visit, self.pass.started));
+        let subject = Subject { url, known, doubt: self.doubt(known)? };
+        let started = self.pass.started;
+        let decision = read.map(|visit| decision(&rules, &subject, visit, started));
         let wait = match (decision, read) {
-            (Some(Decision::SkipUnchanged | Decision::NotDue), _) => {
+            (Some(Decision::SkipUnchanged | Decision::NotDue), Some(visit))
+                if !is_sample(url, visit.looked, started) =>
+            {
                 return self.offer_listed(site, &SiteUrl { url: url.to_string(), ..row.clone() });
             }
             (Some(Decision::Fetch(Priority::Revisit(_))), Some(visit)) if many => {

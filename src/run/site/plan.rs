@@ -8,7 +8,7 @@ use crate::discover::{Scope, Verdict};
 use crate::extract::html::Selectors;
 use crate::extract::{self, Noise};
 use crate::fetch::http::Accept;
-use crate::model::{CaseRule, MarkdownChoice, PageUrl, Site, Source, TreePath};
+use crate::model::{CaseRule, MarkdownChoice, PageUrl, Site, Source, TreePath, fingerprint};
 
 /// Most bytes of a page: HTML beyond is not converted.
 pub(super) const PAGE_LIMIT: u64 = 16 << 20;
@@ -173,12 +173,4 @@ pub(super) fn rules(source: &Source, site: &Site) -> i64 {
     fingerprint(&format!(
         "1 {version} {licence} {volatile:?} {profile:?} {hosts:?} {main:?} {drop:?} {markdown:?}"
     ))
-}
-
-/// A number that stands for a text (FNV-1a); it is stored, and never changes.
-pub(super) fn fingerprint(text: &str) -> i64 {
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
-    hash.cast_signed()
 }

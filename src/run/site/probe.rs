@@ -245,7 +245,7 @@ impl Prober<'_> {
             disallowed: 0,
             undecided: 0,
             stated: sheet.entries.iter().filter(|entry| entry.lastmod.is_some()).count() as u64,
-            generated: sheet.generated,
+            generated: sheet.spread.is_empty_talk(),
             partial: sheet.partial,
             pages: 0,
             full_pass: Duration::ZERO,

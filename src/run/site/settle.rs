@@ -132,6 +132,7 @@ impl Crawl<'_, '_> {
             }
             (304, _) if case.job.validators.is_some() => {
                 let draft = facts.not_modified(answer.validators);
+                self.learn_of_sitemap((&case.known, case.row.visit.as_ref()), false)?;
                 if case.job.kind == UrlKind::Sitemap {
                     self.offer_listed(case.job.site, case.row)?;
                 }
@@ -230,6 +231,9 @@ impl Crawl<'_, '_> {
             Ok(encoded) => encoded,
             Err(outcome) => return self.draft(case, &facts.failed(outcome.reason)),
         };
+        let visit = case.row.visit.as_ref().filter(|visit| visit.rules == plan.rules);
+        let changed = visit.is_some_and(|visit| visit.text != page.text);
+        self.learn_of_sitemap((&case.known, visit), changed)?;
         let ids = encoded.ids();
         let replaced = self.pass.writer.put(&page.entry, encoded)?;
         self.put += u64::from(replaced != Replaced::Same);
@@ -291,11 +295,13 @@ impl Crawl<'_, '_> {
             depth: case.known.depth,
             is_index: sheet.is_index,
             many: sheet.entries.len() > super::offer::MANY_SITEMAPS,
-            believed: !sheet.generated,
+            believed: !sheet.spread.is_empty_talk(),
         };
+        self.note_spread(case.row.id, sheet.spread)?;
         self.offer_entries((job.site, &listing), &sheet.entries, read_before && !sheet.partial)?;
         let same = case.row.visit.as_ref().is_some_and(|visit| visit.text == sheet.text);
         let replaced = if same { Replaced::Same } else { Replaced::Other };
+        self.learn_of_sitemap((&case.known, case.row.visit.as_ref()), !same)?;
         let mut draft = facts.listed(replaced, (answer.validators, sheet.text));
         if sheet.partial
             && let Some(visit) = &mut draft.visit
