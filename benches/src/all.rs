@@ -9,7 +9,9 @@ use crate::{Arguments, NAMES};
 
 /// Prints everything as it can stand in `docs/PERFORMANCE.md`.
 pub fn run(arguments: &Arguments) {
-    eprintln!("all measurements take about an hour on two cores; the machine should be idle");
+    eprintln!(
+        "all measurements take about an hour and a half on two cores; the machine should be idle"
+    );
     println!("{}", circumstances());
     // What needs a corpus of its own is measured where there is one.
     let has_corpus = arguments.corpus.is_some();

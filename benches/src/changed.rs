@@ -6,27 +6,23 @@
 //! spread over all. Before each run the same fetch is made by Git alone into a cache of its
 //! own.
 
-use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::Arguments;
-use crate::corpus::{self, configure};
+use crate::corpus::configure;
+use crate::edited::{self, CHANGED, Upstream};
 use crate::measure::{Cost, git, isolated, mb, median};
 use crate::phases::{self, Phased};
 
-/// Pages that change from one run to the next.
-const CHANGED: usize = 300;
 /// Pages of the two archives, unless said otherwise.
 const STORED: (usize, usize) = (20_000, 300_000);
-const BRANCH: &str = "refs/heads/main";
 
 /// An archive and its upstream, stepped through its commits.
 struct Place {
     folder: PathBuf,
     pages: usize,
-    commits: Vec<String>,
+    upstream: Upstream,
     first: Phased,
     runs: Vec<Phased>,
     fetches: Vec<Cost>,
@@ -54,42 +50,24 @@ pub fn run(arguments: &Arguments) {
 }
 
 impl Place {
-    /// An upstream with a commit for each round.
     fn new(folder: &Path, pages: usize, rounds: usize) -> Self {
-        let upstream = folder.join("up.git");
-        fs::create_dir_all(folder).expect("folder is made");
+        let upstream = Upstream::new(folder, pages, rounds);
         configure(folder, "true");
-        git(folder, &["init", "-q", "--bare", "-b", "main", "up.git"]);
         git(folder, &["init", "-q", "--bare", "-b", "main", "alone.git"]);
-        let mut commits = Vec::new();
-        for edition in 0..=rounds {
-            let numbers = if edition == 0 { (0..pages).collect() } else { changed(pages, edition) };
-            let files = numbers
-                .into_iter()
-                .map(|number| (corpus::page_path(number), corpus::made_up(number, edition)));
-            let parent = (edition > 0).then_some("refs/heads/main^0");
-            let mark = u64::try_from(edition).expect("few rounds");
-            let stream = corpus::stream(&folder.join("stream"), (mark, parent), files);
-            corpus::fast_import_quickly(&upstream, &stream);
-            let id = git(&upstream, &["rev-parse", "main"]);
-            commits.push(String::from_utf8_lossy(&id).trim().to_owned());
-        }
-        fs::remove_file(folder.join("stream")).expect("stream is removed");
         let (first, runs, fetches) = (Phased::default(), Vec::new(), Vec::new());
-        Self { folder: folder.to_owned(), pages, commits, first, runs, fetches }
+        Self { folder: folder.to_owned(), pages, upstream, first, runs, fetches }
     }
 
     /// Goes on to that commit of the upstream: Git's fetch alone, then a run.
     fn step(&self, arguments: &Arguments, round: usize) -> (Phased, Cost) {
-        let upstream = self.folder.join("up.git");
-        git(&upstream, &["update-ref", BRANCH, &self.commits[round]]);
+        self.upstream.go_to(round);
         let mut fetch = isolated(&self.folder.join("alone.git"));
         fetch.args(["fetch", "--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head"]);
         fetch.args(["--no-recurse-submodules", "--no-auto-maintenance", "--force"]);
-        let address = format!("file://{}", upstream.display());
-        fetch.args([&address, &format!("+{BRANCH}:refs/upstream/fetched")]);
+        let address = format!("file://{}", self.upstream.repository.display());
+        fetch.args([&address, &format!("+{}:refs/upstream/fetched", edited::BRANCH)]);
         let fetched = crate::measure::run(&mut fetch, None);
-        let clock = crate::sitemap::date(1_796_004_000 + 86_400 * round as i64);
+        let clock = edited::clock(round);
         (phases::run(&arguments.program, &self.folder, &clock), fetched)
     }
 
@@ -100,15 +78,6 @@ impl Place {
         let changed = listed.iter().filter(|byte| **byte == b'\n').count();
         assert_eq!(changed, CHANGED, "the changed pages are in the commit");
     }
-}
-
-/// Which pages change in that edition.
-fn changed(pages: usize, edition: usize) -> BTreeSet<usize> {
-    let (hot, half) = (pages / 20, CHANGED / 2);
-    assert!(hot >= CHANGED, "too few pages: at least {}", CHANGED * 20);
-    let first = (0..half).map(|n| (n * hot / half + edition) % hot);
-    let rest = (0..half).map(|n| hot + (n * (pages - hot) / half + edition) % (pages - hot));
-    first.chain(rest).collect()
 }
 
 fn table(arguments: &Arguments, places: &[Place; 2]) {

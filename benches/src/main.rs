@@ -11,6 +11,7 @@ mod all;
 mod changed;
 mod commit;
 mod corpus;
+mod edited;
 mod growth;
 mod history;
 mod many;
@@ -21,6 +22,7 @@ mod pace;
 mod phases;
 mod quick;
 mod responder;
+mod scale;
 mod site;
 mod sitemap;
 mod start;
@@ -42,6 +44,7 @@ const NAMES: &[(&str, Measurement)] = &[
     ("commit", commit::run),
     ("changed", changed::run),
     ("growth", growth::run_all),
+    ("scale", scale::run),
     ("site", site::run),
     ("unchanged", many::unchanged),
     ("large", many::large),
@@ -61,6 +64,7 @@ struct Arguments {
     unseen: bool,
     rounds: usize,
     pages: Option<usize>,
+    runs: Option<usize>,
     pages_small: Option<usize>,
     pages_large: Option<usize>,
     /// What was measured so far, by name: what `quick` compares with its bounds.
@@ -96,7 +100,7 @@ fn main() -> ExitCode {
     let Some(arguments) = arguments() else {
         eprintln!(
             "usage: bench NAME|all|quick --program FILE [--bundle FILE] [--spider FILE] \
-             [--corpus DIR] [--generators seen|unseen] [--rounds N] [--pages N] [--pages-small N] [--pages-large N]"
+             [--corpus DIR] [--generators seen|unseen] [--rounds N] [--pages N] [--runs N] [--pages-small N] [--pages-large N]"
         );
         return ExitCode::from(2);
     };
@@ -113,7 +117,7 @@ fn arguments() -> Option<Arguments> {
     let mut program = None;
     let (mut bundle, mut spider, mut rounds) = (None, None, 5);
     let (mut corpus, mut unseen) = (None, false);
-    let (mut pages, mut pages_small, mut pages_large) = (None, None, None);
+    let (mut runs, mut pages, mut pages_small, mut pages_large) = (None, None, None, None);
     let count = |text: String| text.parse().ok().filter(|count| *count > 0_usize);
     while let Some(word) = words.next() {
         let value = words.next()?;
@@ -124,6 +128,7 @@ fn arguments() -> Option<Arguments> {
             "--corpus" => corpus = Some(PathBuf::from(value)),
             "--generators" => unseen = value == "unseen",
             "--rounds" => rounds = count(value)?,
+            "--runs" => runs = Some(count(value)?),
             "--pages" => pages = Some(count(value)?),
             "--pages-small" => pages_small = Some(count(value)?),
             "--pages-large" => pages_large = Some(count(value)?),
@@ -140,6 +145,7 @@ fn arguments() -> Option<Arguments> {
         unseen,
         rounds,
         pages,
+        runs,
         pages_small,
         pages_large,
         figures,

@@ -30,7 +30,7 @@ const RUNS: &[(&str, Measurement, Option<usize>)] = &[
 ];
 
 /// Stored pages of `changed`.
-const CHANGED: (usize, usize) = (6_000, 60_000);
+const CHANGED: (usize, usize) = (20_000, 100_000);
 
 /// Bounds, with room for inputs that are small and machines that are busy. Where a figure
 /// gets better for good, its bound follows.

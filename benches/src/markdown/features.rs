@@ -140,10 +140,9 @@ impl<'a> Reader<'a> {
         }
         self.text.push_str(text);
         let link = self.link.as_mut().map(|(_, text)| text);
-        for part in [self.heading.as_mut(), self.code.as_mut(), link, self.cell.as_mut()] {
-            if let Some(part) = part {
-                part.push_str(text);
-            }
+        let parts = [self.heading.as_mut(), self.code.as_mut(), link, self.cell.as_mut()];
+        for part in parts.into_iter().flatten() {
+            part.push_str(text);
         }
     }
 
