@@ -74,6 +74,18 @@ fn an_error_page_with_200() {
 }
 
 #[test]
+fn a_text_in_another_encoding_than_it_says() {
+    let text =
+        "<main><h1>\u{418}</h1><p>\u{43e}\u{43f}\u{438}\u{441}\u{430}\u{43d}\u{438}\u{435}</main>";
+    let (bytes, _, _) = encoding_rs::WINDOWS_1251.encode(text);
+    let crawl = check("garbled", Reply::html(&bytes));
+    let (outcome, reason) = crawl.outcome(&at("/p02"));
+    assert_eq!(outcome, "failed");
+    assert!(reason.contains("characters are not UTF-8"), "{reason}");
+    check_new("garbled", Reply::html(&bytes));
+}
+
+#[test]
 fn a_body_that_is_cut() {
     let text = "The first text of 2, and much more of it.".repeat(50);
     check("cut", Reply::page("Page 2", &text, &[]).framing(Framing::Cut(900)));

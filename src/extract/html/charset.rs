@@ -17,39 +17,69 @@ use crate::model::Note;
 const PRESCAN: usize = 1024;
 /// How many bytes are looked at to guess.
 const GUESS: usize = 64 << 10;
+/// One character in so many that cannot be decoded is noted.
+const NOTED: usize = 1_000;
+/// One in so many makes the text none.
+const GARBLED: usize = 20;
 
 /// A decoded page.
 pub(super) struct Decoded<'a> {
     pub(super) text: Cow<'a, str>,
     pub(super) encoding: &'static Encoding,
-    pub(super) note: Option<Note>,
+    pub(super) notes: Vec<Note>,
+    /// Why the text is none that could be kept, if too much of it could not be decoded.
+    pub(super) garbled: Option<String>,
 }
 
 /// Decodes a page. In this order decide: a byte order mark, what HTTP said, a `meta` element
-/// near the beginning, being valid UTF-8, and a guess.
+/// near the beginning, being valid UTF-8, and a guess, of which a note tells.
 pub(super) fn decode<'a>(bytes: &'a [u8], http: Option<&str>) -> Decoded<'a> {
+    let mut notes = Vec::new();
     let (encoding, marked) = match Encoding::for_bom(bytes) {
         Some((encoding, length)) => (encoding, length),
-        None => (choose(bytes, http), 0),
+        None => match named(bytes, http) {
+            Some(encoding) => (encoding, 0),
+            None if std::str::from_utf8(bytes).is_ok() => (UTF_8, 0),
+            None => {
+                let guess = guess(bytes);
+                let text = format!(
+                    "no encoding is named and it is not UTF-8: read as {}, a guess",
+                    guess.name()
+                );
+                notes.push(Note(text));
+                (guess, 0)
+            }
+        },
     };
     let (text, faulty) = encoding.decode_without_bom_handling(&bytes[marked..]);
-    let note = if faulty { replacements(&text, encoding) } else { None };
-    Decoded { text, encoding, note }
+    let mut garbled = None;
+    if faulty {
+        let replaced = text.chars().filter(|c| *c == '\u{fffd}').count();
+        let all = text.chars().count();
+        let what = format!("{replaced} of {all} characters are not {}", encoding.name());
+        if replaced.saturating_mul(GARBLED) > all {
+            garbled = Some(what.clone());
+        }
+        if replaced.saturating_mul(NOTED) > all {
+            notes.push(Note(what));
+        }
+    }
+    Decoded { text, encoding, notes, garbled }
 }
 
-fn choose(bytes: &[u8], http: Option<&str>) -> &'static Encoding {
+/// The encoding that HTTP or the page names.
+fn named(bytes: &[u8], http: Option<&str>) -> Option<&'static Encoding> {
     let label = |label: &str| Encoding::for_label(label.as_bytes());
     if let Some(encoding) = http.and_then(label) {
-        return encoding;
+        return Some(encoding);
     }
     let head = &bytes[..bytes.len().min(PRESCAN)];
-    if let Some(encoding) = declared(head).as_deref().and_then(label) {
-        // Who could read the declaration does not read UTF-16.
-        return if encoding == UTF_16BE || encoding == UTF_16LE { UTF_8 } else { encoding };
-    }
-    if std::str::from_utf8(bytes).is_ok() {
-        return UTF_8;
-    }
+    let encoding = declared(head).as_deref().and_then(label)?;
+    // Who could read the declaration does not read UTF-16.
+    Some(if encoding == UTF_16BE || encoding == UTF_16LE { UTF_8 } else { encoding })
+}
+
+fn guess(bytes: &[u8]) -> &'static Encoding {
     let mut detector = EncodingDetector::new();
     let part = &bytes[..bytes.len().min(GUESS)];
     if !detector.feed(part, part.len() == bytes.len()) {
@@ -57,14 +87,6 @@ fn choose(bytes: &[u8], http: Option<&str>) -> &'static Encoding {
     }
     let guess = detector.guess(None, false);
     if guess == UTF_8 { WINDOWS_1252 } else { guess }
-}
-
-/// A note where more than one character in a thousand could not be decoded.
-fn replacements(text: &str, encoding: &'static Encoding) -> Option<Note> {
-    let replaced = text.chars().filter(|c| *c == '\u{fffd}').count();
-    let all = text.chars().count();
-    let many = replaced.saturating_mul(1000) > all;
-    many.then(|| Note(format!("{replaced} of {all} characters are not {}", encoding.name())))
 }
 
 /// The encoding that a `meta` element declares.
@@ -167,14 +189,25 @@ mod tests {
     fn other_languages_are_guessed() {
         let (russian, _, _) = encoding_rs::WINDOWS_1251.encode("Это описание настроек сервера");
         assert_eq!(name(&russian, None), "windows-1251");
+        let notes = decode(&russian, None).notes;
+        assert_eq!(
+            notes[0].0,
+            "no encoding is named and it is not UTF-8: read as windows-1251, a guess"
+        );
+        assert!(decode(&russian, Some("windows-1251")).notes.is_empty());
+        assert!(decode("größe".as_bytes(), None).notes.is_empty());
     }
 
     #[test]
     fn many_replacements_are_noted() {
         let decoded = decode(b"abc\xff\xfe", Some("utf-8"));
         assert_eq!(decoded.text, "abc\u{fffd}\u{fffd}");
-        assert_eq!(decoded.note.map(|it| it.0).unwrap(), "2 of 5 characters are not UTF-8");
+        assert_eq!(decoded.notes[0].0, "2 of 5 characters are not UTF-8");
+        assert_eq!(decoded.garbled.as_deref(), Some("2 of 5 characters are not UTF-8"));
+        let some = [b"a".repeat(500), b"\xff".to_vec()].concat();
+        let decoded = decode(&some, Some("utf-8"));
+        assert_eq!((decoded.notes.len(), decoded.garbled), (1, None));
         let mostly = [b"a".repeat(5_000), b"\xff".to_vec()].concat();
-        assert!(decode(&mostly, Some("utf-8")).note.is_none());
+        assert!(decode(&mostly, Some("utf-8")).notes.is_empty());
     }
 }

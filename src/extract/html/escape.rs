@@ -57,12 +57,24 @@ fn breaks(text: &str, around: Around) -> Vec<usize> {
     if !(text.contains("://") || text.contains("www.")) {
         return breaks;
     }
+    breaks.extend(text.match_indices("://").map(|(at, _)| at).filter(|at| ends_scheme(text, *at)));
     for range in autolink::find(text, Some(around.before), "") {
-        let mark = if text[range.clone()].starts_with("www.") { '.' } else { ':' };
-        breaks.extend(text[range.clone()].find(mark).map(|at| range.start + at));
+        if text[range.clone()].starts_with("www.") {
+            breaks.extend(text[range.clone()].find('.').map(|at| range.start + at));
+        }
     }
     breaks.sort_unstable();
     breaks
+}
+
+/// Whether a scheme ends here that readers make links of, whatever stands before it.
+fn ends_scheme(text: &str, at: usize) -> bool {
+    let before = &text.as_bytes()[..at];
+    let ends = |scheme: &[u8]| {
+        let start = before.len().checked_sub(scheme.len());
+        start.is_some_and(|start| before[start..].eq_ignore_ascii_case(scheme))
+    };
+    [&b"http"[..], b"https", b"ftp"].into_iter().any(ends)
 }
 
 /// Whether an `@` stands in something that looks like the address of a mailbox.
@@ -90,7 +102,7 @@ fn is_special(byte: u8) -> bool {
 
 impl Escaper<'_> {
     fn run(&mut self) {
-        let brackets = self.around.in_link && !is_balanced(self.text);
+        let brackets = self.around.in_link && (!is_balanced(self.text) || self.text.contains("]("));
         let dollar =
             if self.around.dollar_follows { Some(usize::MAX) } else { self.text.rfind('$') };
         let tail = self.text.trim_end_matches(['#', ' ']).len();

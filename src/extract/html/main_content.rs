@@ -31,7 +31,8 @@ const CONTAINERS: [&str; 17] = [
 /// What is never content, besides what the elements themselves say.
 const NOISE: &str = "[role=navigation], [role=search], [role=banner], [role=contentinfo], \
     .breadcrumb, .breadcrumbs, .navheader, .navfooter, table.navigation, .prev-next, \
-    a.headerlink, a.header-anchor, a.hash-link, a.anchor-link, a.permalink, a.heading-anchor, \
+    a.headerlink, a.header-anchor, a.hash-link, a.anchor-link, a.permalink, span.permalink, \
+    a.heading-anchor, \
     .theme-edit-this-page, .edit-this-page, .edit-page-link, .feedback, .toc-mobile, \
     devsite-feedback, devsite-thumb-rating, devsite-actions, devsite-llm-tools, \
     devsite-feature-tooltip, devsite-toc, devsite-hats-survey, devsite-banner, \

@@ -17,6 +17,7 @@ mod element;
 mod emphasis;
 mod escape;
 mod footnotes;
+mod grid;
 mod inline;
 mod limit;
 mod line;
@@ -108,6 +109,8 @@ pub struct ExtractedHtml {
     pub outside_links: Vec<PageUrl>,
     /// The name of the encoding it was in.
     pub charset: &'static str,
+    /// What could not be decoded, where that is too much for the text to be kept.
+    pub garbled: Option<String>,
 }
 
 /// Extracts title, content and links of a page.
@@ -124,6 +127,7 @@ pub fn extract_html(document: &HtmlDocument<'_>) -> ExtractedHtml {
     let mut renderer = Renderer::new(&tree, references);
     for root in &content.roots {
         renderer.root(*root);
+        renderer.areas(*root);
     }
     let Renderer { references, writer, seen, .. } = renderer;
     let outside_links = outside(&tree, &seen, (&references, &head));
@@ -133,7 +137,7 @@ pub fn extract_html(document: &HtmlDocument<'_>) -> ExtractedHtml {
     let markdown = meta::resolved(head.markdown.as_deref(), base);
     let (links, mut notes) = references.finish();
     let own = parsed.notes.into_iter().chain(content.note).map(|it| Note(it.to_owned()));
-    notes.splice(0..0, own.chain(decoded.note));
+    notes.splice(0..0, own.chain(decoded.notes));
     let name = one_line(document.name, MAX_TITLE);
     ExtractedHtml {
         title: title.unwrap_or(name),
@@ -146,6 +150,7 @@ pub fn extract_html(document: &HtmlDocument<'_>) -> ExtractedHtml {
         robots: head.robots,
         outside_links,
         charset: decoded.encoding.name(),
+        garbled: decoded.garbled,
     }
 }
 

@@ -6,8 +6,9 @@ use std::fmt::Write as _;
 use super::code;
 use super::dom::{Data, Id};
 use super::element::Tag;
+use super::grid::Grid;
 use super::render::Renderer;
-use super::table::{self, Grid};
+use super::table;
 use super::words;
 
 impl Renderer<'_, '_> {

@@ -35,6 +35,11 @@ impl<'a> References<'a> {
     /// Where a link leads; `None` where its text alone is kept.
     pub(super) fn link(&mut self, href: &str) -> Option<Target> {
         let href = href.trim_matches(|c: char| c.is_ascii_whitespace() || c.is_control());
+        if href.is_empty() && self.local_fragments {
+            // The page itself (RFC 3986, section 4.4).
+            let page = self.base.resolve("").ok()?;
+            return Some(Target { address: page.to_string(), page: None });
+        }
         if href.starts_with('#') && self.local_fragments {
             let address = if href.len() == 1 { "#".to_owned() } else { fragment(href) };
             return Some(Target { address, page: None });
@@ -48,6 +53,7 @@ impl<'a> References<'a> {
         // A fragment alone is relative to the base that the page names.
         let page = match href.strip_prefix('#') {
             Some(_) => self.base.resolve("").ok()?,
+            None if href.is_empty() => self.base.resolve("").ok()?,
             None => self.links.resolve(href)?,
         };
         let part = href.find('#').map_or(String::new(), |at| fragment(&href[at..]));

@@ -52,6 +52,21 @@ impl<'t, 'a> Renderer<'t, 'a> {
         self.nodes(std::iter::once(id));
     }
 
+    /// Keeps the links of areas of images, which show nothing.
+    pub(super) fn areas(&mut self, root: Id) {
+        let tree = self.tree;
+        let enter = |tree: &Tree, id: Id| !tree.node(id).skipped || tree.name(id) == "map";
+        for id in tree.walk(root, enter).filter(|id| tree.is(*id, Tag::Area)) {
+            let href = tree.attribute(id, "href").filter(|_| !tree.node(id).skipped);
+            let target = href.and_then(|href| self.references.link(href));
+            if let Some(page) = target.and_then(|it| it.page) {
+                self.seen[id.index()] = true;
+                let text = tree.attribute(id, "alt").unwrap_or_default();
+                self.references.record(page, text, tree.attribute(id, "rel").unwrap_or_default());
+            }
+        }
+    }
+
     /// Writes the children of a node.
     pub(super) fn blocks(&mut self, parent: Id) {
         let tree = self.tree;
@@ -62,15 +77,31 @@ impl<'t, 'a> Renderer<'t, 'a> {
     pub(super) fn nodes(&mut self, nodes: impl Iterator<Item = Id>) {
         let mut run = Vec::new();
         for node in nodes {
-            if self.tree.node(node).blocky {
-                self.paragraph(&run);
-                run.clear();
-                self.block(node);
-            } else {
-                run.push(node);
-            }
+            self.gather(node, &mut run);
         }
         self.paragraph(&run);
+    }
+
+    /// Adds a node to a run of text, which a block ends. An element within a line ends none:
+    /// the text after a block in it goes on behind the element.
+    fn gather(&mut self, node: Id, run: &mut Vec<Id>) {
+        let tree = self.tree;
+        if !tree.node(node).blocky {
+            run.push(node);
+        } else if matches!(
+            tree.tag(node),
+            Some(Tag::Inline | Tag::Em | Tag::Strong | Tag::Del | Tag::Code | Tag::Kept(_))
+        ) && self.tabs.label(node).is_none()
+            && !self.tabs.is_list(node)
+        {
+            for child in tree.children(node) {
+                self.gather(child, run);
+            }
+        } else {
+            self.paragraph(run);
+            run.clear();
+            self.block(node);
+        }
     }
 
     /// Writes a paragraph, if it shows anything.
@@ -185,13 +216,40 @@ impl<'t, 'a> Renderer<'t, 'a> {
         self.nesting -= 1;
     }
 
+    /// A heading; around lists, tables and the like only what it says itself is one.
     fn heading(&mut self, id: Id, level: u8) {
+        let mut run = Vec::new();
+        self.heading_parts(id, level, &mut run);
+        self.heading_line(&run, level);
+    }
+
+    fn heading_parts(&mut self, parent: Id, level: u8, run: &mut Vec<Id>) {
+        let tree = self.tree;
+        for child in tree.children(parent) {
+            let mut below = tree.content_below(child);
+            if !tree.node(child).blocky || !below.any(|it| stands_alone(tree, it)) {
+                run.push(child);
+            } else if !stands_alone(tree, child) && !tree.is(child, Tag::A) {
+                self.heading_parts(child, level, run);
+            } else if is_heading(tree, child) || run.iter().any(|it| shows(tree, *it)) {
+                self.heading_line(&std::mem::take(run), level);
+                self.block(child);
+            } else {
+                // What has nothing before it places the heading.
+                run.push(child);
+            }
+        }
+    }
+
+    fn heading_line(&mut self, run: &[Id], level: u8) {
         let mut line = Line::default();
         let link = self.link.clone();
         if link.is_some() {
             line.open(Mark::Link);
         }
-        self.inline_children(id, &mut line);
+        for id in run {
+            self.inline(*id, &mut line);
+        }
         if let Some(address) = link {
             line.close(Mark::Link, address);
         }
@@ -243,6 +301,32 @@ impl<'t, 'a> Renderer<'t, 'a> {
         self.writer.gap();
         self.writer.line("</details>");
     }
+}
+
+/// Whether an element is no part of a heading, even in one.
+fn stands_alone(tree: &Tree, id: Id) -> bool {
+    matches!(
+        tree.tag(id),
+        Some(
+            Tag::Blockquote
+                | Tag::Details
+                | Tag::Dl
+                | Tag::Heading(_)
+                | Tag::Ol
+                | Tag::Pre
+                | Tag::Table
+                | Tag::Ul
+        )
+    )
+}
+
+fn is_heading(tree: &Tree, id: Id) -> bool {
+    matches!(tree.tag(id), Some(Tag::Heading(_)))
+}
+
+/// Whether there is text in a node.
+fn shows(tree: &Tree, id: Id) -> bool {
+    tree.content_below(id).any(|it| tree.text(it).is_some_and(|text| !words::is_blank(text)))
 }
 
 /// Marks the nodes that are blocks or hold one.

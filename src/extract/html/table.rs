@@ -1,26 +1,18 @@
-//! Tables: as Markdown where each cell is one line, else as they are.
+//! Tables: as Markdown where each cell can be one line, else as they are.
+//!
+//! A cell that reaches over several rows or columns stands in its first place, and the others
+//! are empty: no word is lost, nothing is said twice. Paragraphs of a cell are parted by two
+//! line breaks.
 
 use super::dom::{Id, Tree};
 use super::element::Tag;
 use super::escape::Place;
-use super::line::Line;
+use super::grid::{Grid, Places, Row, is_shown};
+use super::line::{Line, without_breaks};
+use super::math;
 use super::render::Renderer;
 use super::text;
 use super::words;
-
-/// The rows of a table with their cells.
-pub(super) struct Grid {
-    pub(super) caption: Option<Id>,
-    pub(super) rows: Vec<Row>,
-    /// Whether anything is shown that stands in no cell.
-    pub(super) has_strays: bool,
-}
-
-/// A row with its cells.
-pub(super) struct Row {
-    pub(super) cells: Vec<Id>,
-    in_head: bool,
-}
 
 impl Renderer<'_, '_> {
     pub(super) fn table(&mut self, id: Id) {
@@ -28,14 +20,18 @@ impl Renderer<'_, '_> {
         let grid = Grid::of(tree, id);
         if grid.has_strays {
             self.blocks(id);
-        } else if is_layout(tree, id, &grid) {
+            return;
+        }
+        let is_flat = grid.cells().all(|cell| is_flat(tree, cell));
+        let places = grid.placed(tree);
+        if is_layout(tree, id, (&grid, places.as_deref(), is_flat)) {
             self.caption(&grid);
-            for cell in grid.rows.iter().flat_map(|row| &row.cells) {
-                self.blocks(*cell);
+            for cell in grid.cells() {
+                self.blocks(cell);
             }
-        } else if grid.is_simple(tree) {
+        } else if let Some(places) = places.filter(|_| is_flat) {
             self.caption(&grid);
-            self.simple_table(&grid);
+            self.simple_table(&grid, &places);
         } else {
             self.raw_table(&grid);
         }
@@ -47,29 +43,26 @@ impl Renderer<'_, '_> {
         }
     }
 
-    fn simple_table(&mut self, grid: &Grid) {
+    fn simple_table(&mut self, grid: &Grid, places: &[Places]) {
         let tree = self.tree;
-        let width = grid.width();
-        if width == 0 {
-            return;
-        }
+        let Some(width) = places.first().map(Vec::len) else { return };
         self.writer.block();
-        let mut rows = grid.rows.iter();
         let headed = grid.rows.first().is_some_and(|row| {
             row.in_head || row.cells.iter().all(|it| tree.is(*it, Tag::HeaderCell))
         });
-        let head = if headed { rows.next().map_or(&[][..], |row| &row.cells) } else { &[] };
-        self.row(head, width);
+        let (head, rows) = places.split_at(usize::from(headed));
+        let none = vec![None; width];
+        self.row(head.first().unwrap_or(&none));
         self.writer.line(&format!("|{}", " --- |".repeat(width)));
         for row in rows {
-            self.row(&row.cells, width);
+            self.row(row);
         }
     }
 
-    fn row(&mut self, cells: &[Id], width: usize) {
+    fn row(&mut self, places: &Places) {
         let mut row = String::from("|");
-        for n in 0..width {
-            let text = cells.get(n).map(|cell| self.cell(*cell)).unwrap_or_default();
+        for cell in places {
+            let text = cell.map(|cell| self.cell(cell)).unwrap_or_default();
             row.push(' ');
             row.push_str(&text);
             row.push_str(if text.is_empty() { "|" } else { " |" });
@@ -78,69 +71,48 @@ impl Renderer<'_, '_> {
     }
 
     fn cell(&mut self, id: Id) -> String {
-        let mut line = Line::default();
-        self.inline_children(id, &mut line);
-        let pieces = line.finish();
-        text::markdown(super::line::without_breaks(&pieces), Place::Cell)
+        let mut texts = Vec::new();
+        self.cell_texts(id, &mut texts);
+        texts.join("<br><br>")
     }
-}
 
-impl Grid {
-    pub(super) fn of(tree: &Tree, id: Id) -> Self {
-        let mut grid = Self { caption: None, rows: Vec::new(), has_strays: false };
-        for child in tree.children(id) {
-            match tree.tag(child) {
-                Some(Tag::Caption) if grid.caption.is_none() => grid.caption = Some(child),
-                Some(Tag::Row) => grid.push(tree, child, Tag::Rows),
-                Some(tag @ (Tag::HeadRows | Tag::Rows)) => {
-                    for row in tree.children(child) {
-                        if tree.is(row, Tag::Row) {
-                            grid.push(tree, row, tag);
-                        } else {
-                            grid.has_strays |= is_shown(tree, row);
-                        }
-                    }
-                }
-                _ => grid.has_strays |= is_shown(tree, child),
+    /// The paragraphs of a cell.
+    fn cell_texts(&mut self, parent: Id, texts: &mut Vec<String>) {
+        let tree = self.tree;
+        let mut line = Line::default();
+        for child in tree.children(parent) {
+            if tree.node(child).blocky {
+                end_text(&mut line, texts);
+                self.cell_texts(child, texts);
+            } else {
+                self.inline(child, &mut line);
             }
         }
-        grid.rows.retain(|row| !row.cells.is_empty());
-        grid
-    }
-
-    fn push(&mut self, tree: &Tree, row: Id, part: Tag) {
-        let is_cell = |it: &Id| matches!(tree.tag(*it), Some(Tag::Cell | Tag::HeaderCell));
-        let (cells, others): (Vec<Id>, Vec<Id>) = tree.children(row).partition(is_cell);
-        self.has_strays |= others.into_iter().any(|it| is_shown(tree, it));
-        self.rows.push(Row { cells, in_head: part == Tag::HeadRows });
-    }
-
-    fn width(&self) -> usize {
-        self.rows.iter().map(|row| row.cells.len()).max().unwrap_or(0)
-    }
-
-    /// Whether each cell is one line and stands in one row and one column.
-    fn is_simple(&self, tree: &Tree) -> bool {
-        let cells: usize = self.rows.iter().map(|row| row.cells.len()).sum();
-        let filled = self.rows.len().saturating_mul(self.width());
-        filled <= cells.saturating_mul(4) + 100
-            && self.rows.iter().flat_map(|row| &row.cells).all(|cell| {
-                let spans = |name| tree.attribute(*cell, name).is_some_and(|it| it.trim() != "1");
-                !spans("rowspan") && !spans("colspan") && is_line(tree, *cell)
-            })
+        end_text(&mut line, texts);
     }
 }
 
-fn is_shown(tree: &Tree, id: Id) -> bool {
-    tree.tag(id).is_some() || tree.text(id).is_some_and(|text| !words::is_blank(text))
+fn end_text(line: &mut Line, texts: &mut Vec<String>) {
+    let pieces = std::mem::take(line).finish();
+    let text = text::markdown(without_breaks(&pieces), Place::Cell);
+    if !text.chars().all(words::is_invisible) {
+        texts.push(text);
+    }
+}
+
+/// Whether a cell holds running text only, or paragraphs of it.
+fn is_flat(tree: &Tree, id: Id) -> bool {
+    tree.content_below(id).skip(1).all(|it| match tree.tag(it) {
+        // A back-slash before a bar in mathematics cannot be said within a table.
+        Some(Tag::Math) => !math::markdown(tree, it).is_some_and(|text| text.contains("\\|")),
+        Some(tag) => !tag.is_block() || matches!(tag, Tag::P | Tag::Block),
+        None => true,
+    })
 }
 
 /// Whether a cell holds running text only, or one paragraph of it.
 fn is_line(tree: &Tree, id: Id) -> bool {
-    // A back-slash before a bar in code cannot be said within a table.
-    line_of(tree, id).is_some_and(|at| {
-        !tree.content_below(at).any(|it| tree.text(it).is_some_and(|text| text.contains("\\|")))
-    })
+    line_of(tree, id).is_some()
 }
 
 /// The element that holds the running text of a cell, if that is all it holds.
@@ -160,7 +132,11 @@ pub(super) fn line_of(tree: &Tree, id: Id) -> Option<Id> {
 }
 
 /// Whether a table only places what is in it.
-fn is_layout(tree: &Tree, id: Id, grid: &Grid) -> bool {
+fn is_layout(
+    tree: &Tree,
+    id: Id,
+    (grid, places, is_flat): (&Grid, Option<&[Places]>, bool),
+) -> bool {
     if matches!(tree.attribute(id, "role"), Some("presentation" | "none")) {
         return true;
     }
@@ -176,12 +152,21 @@ fn is_layout(tree: &Tree, id: Id, grid: &Grid) -> bool {
         return false;
     }
     // One column or one row of blocks is no table.
-    let is_column = grid.rows.iter().all(|row| row.cells.len() == 1);
-    let mut cells = grid.rows.iter().flat_map(|row| &row.cells);
-    let has_blocks = cells.any(|cell| !is_line(tree, *cell));
-    (is_column || grid.rows.len() == 1) && has_blocks
-        || tree
-            .content_below(id)
-            .skip(1)
-            .any(|it| matches!(tree.tag(it), Some(Tag::Heading(1..=3) | Tag::Table)))
+    let is_column = places.is_some_and(|rows| rows.iter().all(|row| row.len() == 1))
+        || grid.rows.iter().all(|row| row.cells.len() == 1);
+    let has_blocks = grid.cells().any(|cell| !is_line(tree, cell));
+    if (is_column || grid.rows.len() == 1) && has_blocks {
+        return true;
+    }
+    // Nor is one whose rows of cells alternate with blocks over the whole width.
+    let is_alone = |row: &Row| match row.cells[..] {
+        [only] => tree.has_attribute(only, "colspan") && !self::is_flat(tree, only),
+        _ => false,
+    };
+    if !is_flat && grid.rows.iter().any(is_alone) {
+        return true;
+    }
+    tree.content_below(id)
+        .skip(1)
+        .any(|it| matches!(tree.tag(it), Some(Tag::Heading(1..=3) | Tag::Table)))
 }

@@ -28,6 +28,12 @@ pub(super) fn markdown(pieces: &[Piece], place: Place) -> String {
                 };
                 escape::escape(&mut out, text, around);
             }
+            // A back-slash before a bar cannot be said in code within a table.
+            Piece::Code(text) if place == Place::Cell && text.contains("\\|") => {
+                out.push_str("<code>");
+                escape::escape(&mut out, text, inside(place, '>', '<'));
+                out.push_str("</code>");
+            }
             Piece::Code(text) => escape::code(&mut out, text, place),
             Piece::Open(Mark::Link) => {
                 if let Some(url) = autolink(&pieces[at..], place) {
@@ -83,19 +89,23 @@ fn push_mark(out: &mut String, mark: Mark, (style, ends): (Option<Style>, bool))
 
 fn image(out: &mut String, (alt, source): (&str, &str), place: Place) {
     out.push_str("![");
-    let around = Around {
-        place,
-        before: '[',
-        after: ']',
-        start: Start::No,
-        in_link: true,
-        dollar_follows: true,
-        has_del: true,
-    };
-    escape::escape(out, alt, around);
+    escape::escape(out, alt, inside(place, '[', ']'));
     out.push_str("](");
     escape::destination(out, source);
     out.push(')');
+}
+
+/// What is around a text between two signs.
+fn inside(place: Place, before: char, after: char) -> Around {
+    Around {
+        place,
+        before,
+        after,
+        start: Start::No,
+        in_link: before == '[',
+        dollar_follows: true,
+        has_del: true,
+    }
 }
 
 /// Whether a piece shows a dollar sign, which a reader may take for the end of mathematics.

@@ -126,6 +126,9 @@ impl Frame<'_> {
             noise: &self.plan.noise,
             bot: self.bot,
         });
+        if let Some(what) = page.garbled {
+            return Body::Nothing(Outcome::new(OutcomeKind::Failed, format!("{what}: not kept")));
+        }
         let robots = page.robots.and(self.asked_by_header(answer));
         let mut links = page.outside_links;
         links.extend(followed(&page.links));

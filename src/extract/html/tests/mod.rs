@@ -4,6 +4,7 @@ mod hostile;
 mod pages;
 mod rules;
 mod score;
+mod tables;
 
 use super::*;
 use crate::extract::tests::Base;

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn check(cases: &[(&str, &str)]) {
+pub(super) fn check(cases: &[(&str, &str)]) {
     for (html, markdown) in cases {
         let found = body(html);
         assert_eq!(found.trim_end_matches('\n'), *markdown, "{html}");
@@ -25,6 +25,23 @@ fn paragraphs_and_headings() {
         ("<div>a<div>b</div>c</div>", "a\n\nb\n\nc"),
         ("a<wbr>b<!-- c -->d", "abd"),
         ("<center><font>x</font></center>", "x"),
+        (
+            "<p>a <span>b<table><tr><td>c</table>(d</span>), e",
+            "a b\n\n| |\n| --- |\n| c |\n\n(d), e",
+        ),
+    ]);
+}
+
+#[test]
+fn headings_around_blocks() {
+    check(&[
+        ("<h2>A<table><tr><td>1</table>", "## A\n\n| |\n| --- |\n| 1 |"),
+        ("<h2>A<pre>b</pre> c</h2>d", "## A\n\n```\nb\n```\n\n## c\n\nd"),
+        ("<h3>A<div><h3>B</h3><h3>C</h3></div>", "### A\n\n### B\n\n### C"),
+        ("<h3>A<div> b<ul><li>c</ul></div>", "### A b\n\n- c"),
+        // A heading that something else places stays whole.
+        ("<h1><div>A</div><p>b</p></h1>", "# A b"),
+        ("<h1><table><tr><td>A<td>b</table></h1>", "# A b"),
     ]);
 }
 
@@ -65,6 +82,8 @@ fn only_what_has_to_be_is_escaped() {
         ("~/a ~b~ $a$ $5", "~/a ~b\\~ \\$a$ $5"),
         ("a<br>= b<br>- c<br>| d", "a\\\n\\= b\\\n\\- c\\\n\\| d"),
         ("at https://a.example/x, a@b.example", "at https\\://a.example/x, a\\@b.example"),
+        ("at https://a@b.example/, xhttp://a", "at https\\://a\\@b.example/, xhttp\\://a"),
+        ("<a href='#a'>a[]()</a>", "[a\\[\\]()](#a)"),
     ]);
 }
 
@@ -116,6 +135,10 @@ fn links_and_images() {
             "### [A](https://base.example/dir/x)\n\n[b](https://base.example/dir/x)",
         ),
         ("<a href=x></a>", "[](https://base.example/dir/x)"),
+        (
+            "<a href=''>t</a> <a href=' '>u</a> <a>v</a>",
+            "[t](https://base.example/dir/page) [u](https://base.example/dir/page) v",
+        ),
         ("<img src=i.png alt='a [b]'>", "![a [b]](https://base.example/dir/i.png)"),
         (
             "<a href=x><img src=i.png></a>",
@@ -397,4 +420,16 @@ fn tabs_that_choose_rows_name_nothing() {
          <button role=tab aria-controls=p>Some</button></div><div role=tabpanel id=p>rows</div>",
         "rows",
     )]);
+}
+
+#[test]
+fn areas_are_links_that_show_nothing() {
+    let found = page(
+        "<main>a<map name=m><area href=x alt='the  x' rel=nofollow><area href='#y'></map>\
+         <div hidden><map><area href=z></map></div></main>",
+    );
+    assert_eq!(found.body, "a\n");
+    let links: Vec<(&str, &str)> =
+        found.links.iter().map(|it| (it.to.as_str(), it.text.as_str())).collect();
+    assert_eq!(links, [("https://base.example/dir/x", "the x")]);
 }
