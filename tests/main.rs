@@ -22,6 +22,7 @@ mod paths;
 mod publish;
 mod purge;
 mod rust_docs;
+mod score;
 mod site;
 mod support;
 mod upkeep;

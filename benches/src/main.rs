@@ -10,6 +10,7 @@
 mod all;
 mod changed;
 mod commit;
+mod convert;
 mod corpus;
 mod edited;
 mod growth;
@@ -23,6 +24,8 @@ mod phases;
 mod quick;
 mod responder;
 mod scale;
+#[path = "../../tests/score/measure/mod.rs"]
+mod score;
 mod site;
 mod sitemap;
 mod start;
@@ -52,6 +55,7 @@ const NAMES: &[(&str, Measurement)] = &[
     ("history", history::run),
     ("start", start::run),
     ("markdown", markdown::run),
+    ("convert", convert::run),
 ];
 
 /// What the command line asks for.

@@ -115,7 +115,8 @@ const CRATES: &[(&str, &[&str], &str)] = &[
 ];
 
 /// Crates that only tests use.
-const TEST_CRATES: &[&str] = &["comrak", "insta", "proptest", "robotxt", "tempfile"];
+const TEST_CRATES: &[&str] =
+    &["comrak", "insta", "markup5ever_rcdom", "proptest", "pulldown_cmark", "robotxt", "tempfile"];
 
 /// Modules of the crate that a file names, with the line.
 fn used(source: &Source) -> Vec<(usize, String)> {

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::scene::{Refs, Scene};
 use crate::support::World;
 use crate::support::many_runs::{ManyRuns, packs};
+use crate::support::numbers::Numbers;
 
 /// How many moments each test draws; `PAGELOG_KILLS` says another number.
 fn moments() -> usize {
@@ -26,12 +27,12 @@ fn second_run_killed_at_any_moment() {
 
 fn at_moments(which: &str, scene: &Scene, seed: u64) {
     let longest = longest(&|| scene.copy(), scene.clock);
-    let mut draws = Draws(seed);
+    let mut draws = Numbers(seed);
     let moments = moments();
     let (mut killed, mut before, mut after) = (0, 0, 0);
     for n in 0..moments {
         let world = scene.copy();
-        let delay = longest.mul_f64(draws.next());
+        let delay = longest.mul_f64(draws.fraction());
         killed += usize::from(killed_after(&world, scene.clock, delay));
         match scene.check(&world, &format!("{which} was killed at moment {n}, after {delay:?}")) {
             Refs::Old => before += 1,
@@ -50,12 +51,12 @@ fn at_moments(which: &str, scene: &Scene, seed: u64) {
 fn upkeep_killed_at_any_moment() {
     let scene = ManyRuns::with_upkeep_due(0);
     let longest = longest(&|| scene.world.copy(), &scene.clock());
-    let mut draws = Draws(3);
+    let mut draws = Numbers(3);
     let moments = moments() / 2;
     let (mut killed, mut left) = (0, 0);
     for n in 0..moments {
         let world = scene.world.copy();
-        let delay = longest.mul_f64(1.0 - draws.next().powi(2));
+        let delay = longest.mul_f64(1.0 - draws.fraction().powi(2));
         killed += usize::from(killed_after(&world, &scene.clock(), delay));
         let what = format!("a run with upkeep was killed at moment {n}, after {delay:?}");
         let fsck = world.git(&["fsck", "--full", "--strict", "--no-dangling"]);
@@ -93,18 +94,4 @@ fn killed_after(world: &World, clock: &str, delay: Duration) -> bool {
     // A run that has ended by itself cannot be killed: that is a moment, too.
     let _ = run.kill();
     run.wait().expect("it ends").code().is_none()
-}
-
-/// A generator of fractions (splitmix64).
-struct Draws(u64);
-
-impl Draws {
-    /// The next number from 0 to 1.
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        f64::from((mixed >> 32) as u32) / f64::from(u32::MAX)
-    }
 }

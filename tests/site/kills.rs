@@ -10,6 +10,7 @@ use crate::support::contents::Contents;
 use crate::support::crawl::{Crawl, PRIVATE, PUBLIC, SiteSource, clock, docs, start_run};
 use crate::support::hosts::Exchange;
 use crate::support::judge::Judge;
+use crate::support::numbers::Numbers;
 use crate::support::script::{Reply, Script};
 use crate::support::{Outcome, World};
 
@@ -164,13 +165,13 @@ fn killed_at_any_instant(crawl: &Crawl, clock: &str, seed: u64) {
     ended.exits(0);
     let expected = Contents::of(&undisturbed);
     let old = commits(crawl);
-    let mut draws = seed;
+    let mut draws = Numbers(seed);
     let (mut killed, mut spared) = (0, 0);
     for n in 0..KILLS {
         let world = crawl.copy();
         let before = crawl.hosts.count();
         let mut run = start_run(&world, &crawl.hosts, clock, &[]).spawn().expect("pagelog starts");
-        let delay = length.mul_f64(next(&mut draws));
+        let delay = length.mul_f64(draws.fraction());
         thread::sleep(delay);
         let kill = Instant::now();
         // A run that has ended by itself cannot be killed: that is a moment, too.
@@ -197,15 +198,6 @@ fn killed_at_any_instant(crawl: &Crawl, clock: &str, seed: u64) {
     }
     println!("{KILLS} moments, {killed} kills, {spared} requests that were not repeated");
     assert!(killed > 0 && spared > 0);
-}
-
-/// The next fraction of a generator (splitmix64).
-fn next(state: &mut u64) -> f64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut mixed = *state;
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    f64::from((mixed >> 32) as u32) / f64::from(u32::MAX)
 }
 
 #[test]

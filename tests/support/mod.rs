@@ -9,6 +9,7 @@ pub mod judge;
 mod judge_tests;
 pub mod many_runs;
 pub mod nginx;
+pub mod numbers;
 pub mod past;
 pub mod script;
 pub mod server;

@@ -12,8 +12,10 @@ const EXAMPLES: usize = 6;
 pub struct Difference {
     pub page: usize,
     pub markdown: usize,
-    /// Length of the longest common subsequence.
-    pub common: usize,
+    /// How much of the page the Markdown has: the longest common subsequence.
+    pub kept: usize,
+    /// How much of the Markdown the page has.
+    pub known: usize,
     /// The first things that only the page has.
     pub lost: Vec<String>,
     /// The first things that only the Markdown has.
@@ -22,8 +24,24 @@ pub struct Difference {
 
 impl Difference {
     pub fn is_none(&self) -> bool {
-        self.common == self.page && self.common == self.markdown
+        self.lost() == 0 && self.added() == 0
     }
+
+    pub fn lost(&self) -> usize {
+        self.page - self.kept
+    }
+
+    pub fn added(&self) -> usize {
+        self.markdown - self.known
+    }
+}
+
+/// Compares what has to survive of a page, and all that there is on it of that kind, with what
+/// the Markdown has.
+pub fn compare_part(page: &[String], all: &[String], markdown: &[String]) -> Difference {
+    let kept = compare(page, markdown);
+    let known = compare(all, markdown);
+    Difference { known: known.known, added: known.added, ..kept }
 }
 
 /// Compares what the page has with what the Markdown has.
@@ -37,13 +55,14 @@ pub fn compare(page: &[String], markdown: &[String]) -> Difference {
     Difference {
         page: page.len(),
         markdown: markdown.len(),
-        common: start + common + end,
+        kept: start + common + end,
+        known: start + common + end,
         lost: examples(a, b),
         added: examples(b, a),
     }
 }
 
-/// What one sequence has more often than the other, or where they begin to differ.
+/// What one sequence has more often than the other; if nothing, where they begin to differ.
 fn examples(one: &[String], other: &[String]) -> Vec<String> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for it in other {
