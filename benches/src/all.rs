@@ -15,7 +15,7 @@ pub fn run(arguments: &Arguments) {
     println!("{}", circumstances());
     // What needs a corpus of its own is measured where there is one.
     let has_corpus = arguments.corpus.is_some();
-    for (name, measure) in NAMES.iter().filter(|(name, _)| *name != "markdown" || has_corpus) {
+    for (name, measure) in NAMES.iter().filter(|(name, _)| has_corpus || !["markdown", "convert"].contains(name)) {
         eprintln!("{}: {name}", now());
         let rounds = arguments.rounds;
         println!("\n### `scripts/bench {name}` (rounds: {rounds}, load before: {})\n", load());

@@ -186,8 +186,9 @@ impl Escaper<'_> {
             b'&' => is_entity(rest),
             b'!' => after == '[',
             b'$' => {
-                // Readers differ in what ends mathematics; none begins it before a space.
-                !after.is_whitespace() && dollar.is_some_and(|last| last > self.at)
+                // Readers differ in what ends mathematics; none begins it before a blank, but
+                // some before a space that does not break.
+                !after.is_ascii_whitespace() && dollar.is_some_and(|last| last > self.at)
             }
             b'|' => self.around.place == Place::Cell,
             // The last signs of a heading would be taken for its end.

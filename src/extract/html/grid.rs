@@ -91,7 +91,9 @@ impl Grid {
             begins.push(here);
         }
         let mut used = vec![false; taken.len()];
-        begins.iter().flatten().for_each(|(column, _)| used[*column] = true);
+        for (column, _) in begins.iter().flatten() {
+            used[*column] = true;
+        }
         let numbers: Vec<usize> = used
             .iter()
             .scan(0, |next, used| Some(std::mem::replace(next, *next + usize::from(*used))))
@@ -101,7 +103,9 @@ impl Grid {
         fits.then(|| {
             let row = |here: &Vec<(usize, Id)>| {
                 let mut places = vec![None; width];
-                here.iter().for_each(|(column, cell)| places[numbers[*column]] = Some(*cell));
+                for (column, cell) in here {
+                    places[numbers[*column]] = Some(*cell);
+                }
                 places
             };
             begins.iter().map(row).collect()

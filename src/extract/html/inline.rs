@@ -42,7 +42,7 @@ impl Renderer<'_, '_> {
                 }
             }
             Tag::Silent if tree.name(id) == "input" => {
-                if line.is_empty() {
+                if line.is_empty() && self.is_task(id) {
                     let done = tree.has_attribute(id, "checked");
                     line.piece(Piece::Raw(if done { "[x]" } else { "[ ]" }.to_owned()));
                     line.space();
@@ -56,6 +56,13 @@ impl Renderer<'_, '_> {
             }
             _ => self.inline_children(id, line),
         }
+    }
+
+    /// Whether a box stands at the begin of an item of a list: a switch is none.
+    fn is_task(&self, id: Id) -> bool {
+        let tree = self.tree;
+        let above = std::iter::successors(tree.parent(id), |it| tree.parent(*it)).take(3);
+        above.into_iter().any(|it| tree.is(it, Tag::Li))
     }
 
     pub(super) fn inline_children(&mut self, id: Id, line: &mut Line) {

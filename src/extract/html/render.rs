@@ -231,7 +231,10 @@ impl<'t, 'a> Renderer<'t, 'a> {
                 run.push(child);
             } else if !stands_alone(tree, child) && !tree.is(child, Tag::A) {
                 self.heading_parts(child, level, run);
-            } else if is_heading(tree, child) || run.iter().any(|it| shows(tree, *it)) {
+            } else if run.iter().any(|it| shows(tree, *it))
+                || is_heading(tree, child)
+                || has_rows(tree, child)
+            {
                 self.heading_line(&std::mem::take(run), level);
                 self.block(child);
             } else {
@@ -322,6 +325,12 @@ fn stands_alone(tree: &Tree, id: Id) -> bool {
 
 fn is_heading(tree: &Tree, id: Id) -> bool {
     matches!(tree.tag(id), Some(Tag::Heading(_)))
+}
+
+/// Whether an element is a table of more than one row.
+fn has_rows(tree: &Tree, id: Id) -> bool {
+    let rows = tree.content_below(id).filter(|it| tree.is(*it, Tag::Row));
+    tree.is(id, Tag::Table) && rows.take(2).count() > 1
 }
 
 /// Whether there is text in a node.

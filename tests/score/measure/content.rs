@@ -7,7 +7,7 @@ use super::tree::{Element, Page};
 type Rule = fn(&Element) -> bool;
 
 /// Where content stands; the first that a page has.
-const CONTAINERS: [Rule; 10] = [
+const CONTAINERS: [Rule; 11] = [
     |it| it.name() == "main",
     |it| it.is_role("main"),
     |it| it.name() == "article",
@@ -16,6 +16,7 @@ const CONTAINERS: [Rule; 10] = [
     |it| it.is_id("mw-content-text"),
     |it| it.is_id("main"),
     |it| it.is_id("content"),
+    |it| it.name() == "div" && it.has_class("document"),
     |it| it.has_class("content"),
     |it| it.name() == "body",
 ];

@@ -124,7 +124,12 @@ impl<'a> Reader<'a> {
 
     fn read(mut self, root: &Element) -> Features {
         self.node(root);
-        self.found.found[WORDS] = self.text.split_whitespace().map(str::to_owned).collect();
+        // A character without width shows nothing, unless it stands in a word.
+        let shows = |word: &&str| {
+            word.chars().any(|it| !matches!(it, '\u{200b}'..='\u{200d}' | '\u{feff}'))
+        };
+        self.found.found[WORDS] =
+            self.text.split_whitespace().filter(shows).map(str::to_owned).collect();
         self.found
     }
 
@@ -194,7 +199,7 @@ impl<'a> Reader<'a> {
             self.boundary();
         }
         if matches!(name, "table" | "pre" | "ul" | "ol" | "dl" | "blockquote" | "details") {
-            self.part_heading();
+            self.part_heading(has_rows(element));
         }
         match name {
             "a" => {
@@ -256,9 +261,9 @@ impl<'a> Reader<'a> {
     }
 
     /// A block in a heading that has said something is no part of it, and ends it; what follows
-    /// the block is another.
-    fn part_heading(&mut self) {
-        if self.heading.as_ref().is_some_and(|it| !it.trim().is_empty()) {
+    /// the block is another. Nor is a table of several rows, ever.
+    fn part_heading(&mut self, has_rows: bool) {
+        if self.heading.as_ref().is_some_and(|it| has_rows || !it.trim().is_empty()) {
             self.end_heading();
             self.apart += 1;
         } else if self.apart > 0 {
@@ -432,6 +437,11 @@ fn is_name_of_box(element: &Element) -> bool {
                 names.contains(&it.as_str()) || it.contains("admonition") || it.contains("alert")
             })
         })
+}
+
+fn has_rows(element: &Element) -> bool {
+    let below = if element.name() == "table" { element.below() } else { Vec::new() };
+    below.iter().filter(|it| it.name() == "tr").count() > 1
 }
 
 /// Whether an element is the first of the terms or meanings that stand together.

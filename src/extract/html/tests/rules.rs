@@ -42,6 +42,7 @@ fn headings_around_blocks() {
         // A heading that something else places stays whole.
         ("<h1><div>A</div><p>b</p></h1>", "# A b"),
         ("<h1><table><tr><td>A<td>b</table></h1>", "# A b"),
+        ("<h4><table><tr><td>A<tr><td>b</table>", "| |\n| --- |\n| A |\n| b |"),
     ]);
 }
 
@@ -80,6 +81,7 @@ fn only_what_has_to_be_is_escaped() {
         ("C:\\dir \\* `x`", "C:\\dir \\\\\\* \\`x\\`"),
         ("!<a href=/x>a</a>", "\\![a](https://base.example/x)"),
         ("~/a ~b~ $a$ $5", "~/a ~b\\~ \\$a$ $5"),
+        ("$ a$ $&nbsp;b$", "$ a$ \\$\u{a0}b$"),
         ("a<br>= b<br>- c<br>| d", "a\\\n\\= b\\\n\\- c\\\n\\| d"),
         ("at https://a.example/x, a@b.example", "at https\\://a.example/x, a\\@b.example"),
         ("at https://a@b.example/, xhttp://a", "at https\\://a\\@b.example/, xhttp\\://a"),
